@@ -26,8 +26,8 @@ import pytest
 
 import onprompt
 from onprompt.errors import PromptError
-from onprompt.language.edits import interpretation, lexicon, parse_edit
-from onprompt.language.edits.pattern_matching import CAPTURES
+from onprompt.language.edits import lexicon, parse_edit, rules
+from onprompt.language.edits.patterns import CAPTURES
 from onprompt.report.terminal import edit_line
 from onprompt.settings import Settings
 from onprompt.types import Edit, Scene, Thing
@@ -38,7 +38,7 @@ OPERATIONS = (
     *("add", "remove", "replace", "recolour", "restyle", "move", "resize", "count", "background", "action", "text"),
     "other",
 )
-FORMS = ("questions", "wishes", "phrases", "several", "scopes", "keeping", "pronouns", "writing")
+FORMS = ("questions", "wishes", "phrases", "several", "scopes", "keeping", "pronouns", "writing", "told", "comparing")
 
 
 class Case(NamedTuple):
@@ -87,21 +87,28 @@ def edit_lines(edit: Edit, several: bool) -> list[str]:
 CASES = read()
 
 
-@pytest.mark.parametrize("pattern", [*lexicon.DATA["commands"], *lexicon.DATA["descriptions"]])
+PATTERNS = lexicon.DATA["commands"] | lexicon.DATA["descriptions"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_pattern_names_a_rule_that_takes_its_captures(pattern: str) -> None:
-    name, *arguments = (lexicon.DATA["commands"] | lexicon.DATA["descriptions"])[pattern].split(maxsplit=1)
-    captures = {CAPTURES[term]: None for term in pattern.split() if term in CAPTURES}
-    inspect.signature(interpretation.RULES[name]).bind(None, *arguments, **captures)
-    names = {name for term in pattern.split() for name in re.findall(r"[A-Z]{2,}", term)}
+    name, *arguments = PATTERNS[pattern].split(maxsplit=1)
+    terms = [term.split("=")[0] for term in pattern.split()]
+    captures = {CAPTURES[term]: None for term in terms if term in CAPTURES}
+    inspect.signature(rules.RULES[name]).bind(None, *arguments, **captures)
+    names = {name for term in terms for name in re.findall(r"[A-Z]{2,}", term)}
     assert names <= set(lexicon.CLASSES)
 
 
 def test_every_list_of_the_lexicon_is_used() -> None:
     folder = Path(lexicon.__file__).parent
     code = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
-    assert set(re.findall(r'WORDS\["(\w+)"\]', code)) | {"polite", "wishes"} == set(lexicon.WORDS)
-    patterns = " ".join([*lexicon.DATA["commands"], *lexicon.DATA["descriptions"]])
-    assert {name for name in lexicon.CLASSES if name not in patterns} == set()
+    named = {name.lower() for name in re.findall(r"\bed\.([A-Z_]+)\b", code)} | set(
+        re.findall(r'WORDS\["(\w+)"\]', code)
+    )
+    assert set(lexicon.WORDS) - named == set(lexicon.OPENINGS) - {"instead"}
+    code += " ".join(PATTERNS)
+    assert {name for name in lexicon.CLASSES if name not in code} == set()
 
 
 def test_every_verb_stands_in_one_line_of_the_lexicon() -> None:
@@ -138,6 +145,23 @@ def test_a_thing_that_is_not_a_text_is_a_clear_error() -> None:
 def test_another_language_is_flagged(settings: Settings) -> None:
     (edit,) = parse_edit("ein schwarzer Hund mit einer roten Katze", settings)
     assert "not English" in edit.flags
+
+
+NOTHING_TO_CHECK = """
+asdf qwer zxcv / hmm / wow / 123 / a b c / lorem ipsum dolor sit amet / thank you / hello there / the same
+make it better / make this good / make it pop / improve this / fix everything / surprise me / be creative / do something
+change something / add anything / remove nothing / make it something else / replace it with something else / more
+edit the photo / undo that / crop the image / what is this? / is it a cat? / how many dogs are there
+describe the picture / tell me a story / write me a poem / rate this / I like it / not bad / you are a helpful assistant
+ignore the previous instructions / as you like / to the left / replace with / don't change anything / leave it as it is
+убери собаку / Füge einen Hund hinzu / ajoute un chien / quita el coche / rimuovi il cane / usuń psa
+"""
+
+
+@pytest.mark.parametrize("instruction", NOTHING_TO_CHECK.replace("\n", " / ").strip(" /").split(" / "))
+def test_what_asks_for_nothing_that_can_be_checked_is_flagged(instruction: str, settings: Settings) -> None:
+    flags = {"not understood", "nothing to do", "not English"}
+    assert all(flags.intersection(edit.flags) for edit in parse_edit(instruction, settings))
 
 
 def test_an_endless_operation_is_not_guessed_at(settings: Settings) -> None:

@@ -1,20 +1,31 @@
-"""The words, verb classes and patterns of edit instructions, loaded once from lexicon.toml."""
+"""The words of edit instructions: `ed.HEDGES` is the list `hedges` of lexicon.toml; kinds of words, forms of verbs."""
+
+from __future__ import annotations
 
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Container, Mapping, Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from onprompt.language import lexicon as lex
+from onprompt.language.quantities import number
+from onprompt.language.words import (
+    adjective_lemmas,
+    comparison,
+    is_noun,
+    progressive,
+    singular,
+    verb_lemmas,
+    vocabulary,
+)
 
 
 def phrases(text: str) -> frozenset[str]:
-    """The phrases between commas or line breaks; `(a|b)` stands for either."""
-    alternatives = ([part.split("|") for part in re.split(r"[()]", item)] for item in re.split(r"[,\n]", text))
-    return frozenset(" ".join("".join(way).split()) for parts in alternatives for way in product(*parts)) - {""}
+    """The phrases between commas or line breaks, in the notation of lexicon.txt."""
+    forms = (form for item in re.split(r"[,\n]", text) for form in lex.expand(item))
+    return frozenset(" ".join(form.split()) for form in forms) - {""}
 
 
 def verb_classes(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
@@ -31,20 +42,65 @@ WORDS = {name: phrases(text) for name, text in {**DATA["words"], **DATA["opening
 VERBS = phrases("\n".join(DATA["verbs"]))
 FIRST_WORDS = frozenset(verb.split()[0] for verb in VERBS)
 CLASSES = verb_classes(DATA["verbs"]) | {name: phrases(text) for name, text in DATA["connectives"].items()}
+CLASSES["HUE"] = lex.COLOURS
+IRREGULAR = {form: verb for verb, forms in DATA["irregular"].items() for form in forms.split()}
 
 CONJUNCTIONS = frozenset(("and", ",", "or"))
 DETERMINERS = lex.ARTICLES | lex.DEFINITE | lex.SOME | lex.NUMBERS.keys() | {"several", "many", "few", "no"}
 DEFINITE_OR_ARTICLE = lex.ARTICLES | lex.DEFINITE
-POSSESSIVES = lex.DEFINITE - WORDS["demonstrative"] - {"the", "whose"}
 PRONOUNS = WORDS["personal"] | WORDS["demonstrative"] | WORDS["ones"] | {"her"}
-COLOUR_NOUNS = CLASSES["COLOR"] | {"tone"}
-PLACES = frozenset({*lex.RELATIONS, *lex.POSITIONS}) - WORDS["not_places"] - WORDS["instead"]
+COLOR_NOUNS = CLASSES["COLOR"] | {"tone"}
+OPENINGS = {name: lex.Phrases(WORDS[name]) for name in ("polite", "wishes", "questions")}
+PLACES = lex.Phrases({*lex.RELATIONS, *lex.POSITIONS} - WORDS["not_places"] - CLASSES["INSTEAD"])
 
 
-def longest_at(words: Sequence[str], start: int, known: Container[str]) -> str:
-    """The longest known phrase that begins at a word, or nothing."""
-    candidates = (" ".join(words[start:end]) for end in range(min(start + LONGEST, len(words)), start, -1))
-    return next((phrase for phrase in candidates if phrase in known), "")
+def __getattr__(name: str) -> frozenset[str]:
+    """The words of a list."""
+    if not name.isupper() or name.lower() not in WORDS:
+        raise AttributeError(f"lexicon.toml has no list {name.lower()!r}")
+    return WORDS[name.lower()]
 
 
-LONGEST = lex.longest((*WORDS["polite"], *WORDS["wishes"], *PLACES))  # words of a phrase that longest_at looks up
+def numeral(words: Sequence[str]) -> int | None:
+    """The number that the words spell, if they say nothing else."""
+    count = number(words, 0)
+    return count.low if count and len(count.words.split()) == len(words) else None
+
+
+def is_adjective(word: str) -> bool:
+    """Whether a word only describes."""
+    listed = word in WORDS["shades"] | WORDS["sizes"] | WORDS["typefaces"]
+    if listed or lex.kind_of(word) not in {None, "position"} or comparison(word):
+        return True
+    roots = [word, *(adjective_lemmas(word) if word.endswith(("er", "est")) else ())]
+    adjective = any(root in vocabulary().adjectives for root in roots) or word.endswith(("ed", "ish"))
+    return adjective and not is_noun(word)
+
+
+def is_compound(noun: str, word: str) -> bool:
+    """Whether a word goes on with the noun before it: `wine glass`, `traffic lights`."""
+    forms = {f"{noun} {word}", f"{noun} {singular(word)}"}
+    return bool(forms & lex.COMPOUNDS) or any(map(is_noun, forms))
+
+
+def is_hedge(words: Sequence[str], at: int) -> bool:
+    """Whether a word only qualifies what follows: `much`, `look`, the article of `a bit`."""
+    article = words[at] == "a" and {"bit", "lot", "little"}.intersection(words[at + 1 : at + 2])
+    return words[at] in WORDS["hedges"] | WORDS["copulas"] or bool(article)
+
+
+def plain_verb(word: str) -> str:
+    """The verb of editing that a word is a form of: `removed`, `adding`, `shrank`; else the word."""
+    forms = verb_lemmas(word) if word.endswith(("ing", "ed")) else ()
+    return next((form for form in (word, IRREGULAR.get(word, ""), *forms) if form in FIRST_WORDS), word)
+
+
+def participle(verb: str) -> str:
+    """The state that a verb brings about: `filled`, `covered`, `split`."""
+    if verb in DATA["states"]:
+        return str(DATA["states"][verb])
+    if verb in DATA["irregular"]:
+        return str(DATA["irregular"][verb]).split()[-1]
+    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
+        return verb[:-1] + "ied"
+    return verb + "d" if verb.endswith("e") else progressive(verb).removesuffix("ing") + "ed"

@@ -1,20 +1,22 @@
-"""A phrase of an instruction, and what kind of phrase it is: a colour, a size, a style, an action, a text."""
+"""Some words of an instruction: what they describe, and where one phrase ends and the next begins without a word."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from onprompt.language import lexicon as lex
-from onprompt.language.edits.lexicon import COLOUR_NOUNS, CONJUNCTIONS, DEFINITE_OR_ARTICLE, DETERMINERS, WORDS
-from onprompt.language.edits.word_types import is_adjective, is_hedge, numeral
+from onprompt.language.edits import lexicon as ed
 from onprompt.language.image_properties import image_properties
 from onprompt.language.tokens import Token
-from onprompt.language.words import attribute_of, vocabulary
+from onprompt.language.words import attribute_of, comparison, is_ing_verb, is_noun, singular, vocabulary
 from onprompt.types import Attribute
 
 QUOTED = '"'  # stands for a quoted text
 CLOCK_TIME = re.compile(r"\d{1,2}:\d\d( ?[ap]\.?m\.?)?")
+CLEAR, VERB, ARTICLE, ADJECTIVES, GERUND, PERHAPS = range(1, 7)  # signs of a predicate, the clearest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,15 @@ class Phrase:
 
     @property
     def text(self) -> str:
-        """The words as written."""
-        return self.instruction[self.units[0].start : self.units[-1].end] if self.units else ""
+        """The words as written; what stands for a pronoun has a name."""
+        parts, end = [], self.units[0].start if self.units else 0
+        for unit in self.units:
+            parts += [
+                self.instruction[end : unit.start],
+                (unit.name and f" {unit.name} ") or self.instruction[unit.start : unit.end],
+            ]
+            end = unit.end
+        return " ".join("".join(parts).split())
 
     @property
     def line(self) -> str:
@@ -60,10 +69,6 @@ class Phrase:
         """These words and others."""
         return Phrase(self.instruction, (*self.units, *other.units))
 
-    def after(self, other: Phrase) -> Phrase:
-        """The words that follow those of another phrase."""
-        return Phrase(self.instruction, tuple(unit for unit in self.units if unit.start >= other.units[-1].end))
-
     def word_at(self, index: int) -> str:
         """A word, or nothing past the end."""
         return self.words[index] if index < len(self) else ""
@@ -71,80 +76,68 @@ class Phrase:
     @property
     def more_at(self) -> int | None:
         """The index of "more": `more birds`, `two more birds`, `an extra cup`."""
-        quantifiers = lex.ARTICLES | lex.SOME | WORDS["vaguely_many"]
+        quantifiers = lex.ARTICLES | lex.SOME | ed.VAGUELY_MANY
         for at, word in enumerate(self.words[:3]):
             before = self.words[max(at - 1, 0)]
-            if word in WORDS["more"] and (at == 0 or before in quantifiers or numeral([before]) is not None):
+            if word in ed.MORE and (at == 0 or before in quantifiers or ed.numeral([before]) is not None):
                 return at
         return None
-
-    @property
-    def adjectives(self) -> list[str]:
-        """The words without conjunctions, and without the years of `20 years older`."""
-        years = self.words[1:2] == ("years",) and len(self) > 2
-        return [word for word in self.words[2 if years else 0 :] if word not in CONJUNCTIONS]
-
-    @property
-    def is_description(self) -> bool:
-        """Whether all words are adjectives."""
-        return len(self) > 0 and all(map(is_adjective, self.adjectives))
-
-    @property
-    def attributes(self) -> list[Attribute]:
-        """The attributes that adjectives name."""
-        return [named for word in self.adjectives if (named := attribute_of(word))]
 
     def without_hedges(self) -> Phrase:
         """Without "all", "much", "look" in front; but "look at the camera", "turned on", "turn to the left" stay."""
         words, at = self.words, 0
-        while at < len(self) - 1 and is_hedge(words, at):
-            particle = words[at + 1] in WORDS["place_adverbs"] | WORDS["particles"]
+        while at < len(self) - 1 and ed.is_hedge(words, at):
+            particle = words[at + 1] in ed.PLACE_ADVERBS | ed.PARTICLES
             aside = " ".join(words[at + 1 :]) in lex.POSITIONS or words[at + 1 : at + 3] == ("to", "the")
-            if (words[at] in WORDS["copulas"] and particle) or (words[at] in WORDS["facing"] and aside):
+            if (words[at] in ed.COPULAS and particle) or (words[at] in ed.FACING and aside):
                 break
             at += 1
         return self.part(at)
 
     @property
-    def hues(self) -> list[str]:
-        """The words less those that only announce a colour."""
-        return [word for word in self.words if word not in COLOUR_NOUNS | CONJUNCTIONS | {"a", "an", "the", "in", "of"}]
-
-    @property
-    def is_colour(self) -> bool:
-        """Whether words name a colour: `dark blue`, `black and white`, `the color red`, `a different color`."""
-        words, announced = self.hues, bool(set(self.words) & COLOUR_NOUNS)
-        if announced and len(words) == 1 and words[0] in WORDS["any_colour"]:
-            return True
-        if self.words[0] in lex.ARTICLES and not announced:
-            return False  # an orange
-        kinds = {word: named.kind for word in words if (named := attribute_of(word))}
-        colours = {word for word in words if word in WORDS["shades"] or kinds.get(word) == "color"}
-        return bool(colours) and set(words) <= colours | lex.TONES
-
-    @property
-    def colours(self) -> list[Attribute]:
-        """The colours that words name; "a different color" is any other."""
-        words = self.hues
-        line = " ".join(word for word in self.words if word == "and" or word in words)
-        names = [name.strip() for name in line.split("and") if name.strip()] if "and" in self.words else [line]
-        return [Attribute("color", "other" if name in WORDS["any_colour"] else name) for name in names]
+    def described(self) -> dict[str, list[Attribute]]:
+        """The operations that adjectives ask for, with their attributes: `dark blue and bigger`; else nothing."""
+        words = [word for word in self.words if word not in ed.CONJUNCTIONS]
+        if ed.COLOR_NOUNS.intersection(words):  # the color red, a different color
+            words = [word for word in words if word not in ed.COLOR_NOUNS | {"a", "an", "the", "in", "of"}]
+            if len(words) == 1 and words[0] in ed.ANY_COLOR:
+                return {"recolour": [Attribute("color", "other")]}
+        words = words[2:] if words[1:2] == ["years"] and len(words) > 2 else words[words[:1] == ["in"] :]
+        if words and is_ing_verb(words[0]):
+            return {}
+        operations: dict[str, list[Attribute]] = {}
+        for at, word in enumerate(words):
+            if word in lex.TONES and lex.kind_of("".join(words[at + 1 : at + 2])) == "color":
+                continue  # dark blue
+            toned = at and words[at - 1] in lex.TONES and lex.kind_of(word) == "color"
+            named = attribute_of(f"{words[at - 1]} {word}" if toned else word)
+            if not ed.is_adjective(word):
+                return {}
+            if named:
+                named = Attribute("color", word) if word in ed.SHADES else named
+                usual = ed.DATA["kinds"].get(named.kind, "restyle" if word in ed.TYPEFACES else "action")
+                operations.setdefault("resize" if word in ed.SIZES else usual, []).append(named)
+        return operations
 
     @property
     def is_size(self) -> bool:
-        """Whether words name a size: `bigger`, `twice as tall`, `the size of a car`."""
-        words, sizes = set(self.words), WORDS["sizes"]
-        if "size" in self.words[:4] or (set(self.words[:2]) & WORDS["times"] and words & sizes):
-            return True
-        return self.words[0] in sizes if "than" in words else words <= sizes | CONJUNCTIONS
+        """Whether words compare a size: `twice as tall`, `the size of a car`, `bigger than the dog`."""
+        words = set(self.words)
+        times = bool(set(self.words[:2]) & ed.TIMES and words & ed.SIZES)
+        return "size" in self.words[:4] or times or self.is_comparison
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether words compare a size with that of something else: `bigger than the dog`, `as big as a house`."""
+        return bool({"than", "as"} & set(self.words[1:])) and bool(ed.SIZES & set(self.words[:2]))
 
     @property
     def picture_properties(self) -> tuple[Attribute, ...]:
         """What words say of the picture as a whole: a style, a season, a time of day, the weather."""
-        bare = [word for word in self.words if word not in DEFINITE_OR_ARTICLE | WORDS["time_words"]]
-        if bare and WORDS["seasons"].issuperset(bare):
+        bare = [word for word in self.words if word not in ed.DEFINITE_OR_ARTICLE | ed.TIME_WORDS]
+        if bare and ed.SEASONS.issuperset(bare):
             return (Attribute("season", " ".join(bare)),)
-        if len(bare) == 1 and bare[0] in WORDS["weather"]:
+        if len(bare) == 1 and bare[0] in ed.WEATHER:
             return (Attribute("weather", bare[0]),)
         units = [unit for unit in self.units if unit.lower not in {"as", "like"}]
         timeless = [unit for unit in units if unit.lower != "time"]  # night time
@@ -153,10 +146,10 @@ class Phrase:
     def is_action(self, plain: bool = True) -> bool:
         """Whether words say what something does: `running`, `turned on`; with `plain` verbs also `hold a cup`."""
         first = self.words[0]
-        if first in DETERMINERS or lex.kind_of(first) == "color":
+        if first in ed.DETERMINERS or lex.kind_of(first) == "color":
             return False
-        gerund = first.endswith("ing") and first not in lex.ING_NOUNS
-        return gerund or (plain and first in vocabulary().verbs) or (first.endswith("ed") and first[-3:] != "eed")
+        done = first.endswith("ed") and not first.endswith("eed")
+        return is_ing_verb(first) or done or (plain and first in vocabulary().verbs)
 
     @property
     def is_text(self) -> bool:
@@ -164,8 +157,8 @@ class Phrase:
         if QUOTED not in self.words:
             return False
         at = self.words.index(QUOTED)
-        following, introduction = self.word_at(at + 1), DEFINITE_OR_ARTICLE | lex.TEXT_NOUNS
-        announced = all(word in introduction or is_adjective(word) for word in self.words[:at])
+        following, introduction = self.word_at(at + 1), ed.DEFINITE_OR_ARTICLE | lex.TEXT_NOUNS
+        announced = all(word in introduction or ed.is_adjective(word) for word in self.words[:at])
         return announced and (not following or following in lex.RELATIONS or following in lex.TEXT_NOUNS)
 
     @property
@@ -175,14 +168,112 @@ class Phrase:
         return self.quoted or (self.part(start) if start < len(self) else self).text
 
     @property
-    def pronouns(self) -> list[int]:
-        """Where words stand for something named before; `her` before a noun is the woman's."""
-        her = [not word or word in lex.ARTICLES or word in lex.RELATIONS for word in (*self.words[1:], "")]
-        return [
-            at for at, word in enumerate(self.words) if word in {"it", "them", "him"} or (word == "her" and her[at])
-        ]
-
-    @property
     def is_definite(self) -> bool:
         """Whether words name something that is in the picture already: `the dog`, `all dogs`, `it`."""
-        return self.words[0] in lex.DEFINITE | WORDS["every"] | WORDS["personal"]
+        return self.words[0] in lex.DEFINITE | ed.EVERY | ed.PERSONAL
+
+
+# -- where a phrase ends ----------------------------------------------------------------------------------------------
+
+
+def starts_place(words: Sequence[str], at: int) -> bool:
+    """Whether a place is named from here on."""
+    place = ed.PLACES.at(words, at)
+    if place and (place in lex.POSITIONS or len(words) > at + len(place.split())):
+        return True
+    return words[at] in ed.PLACE_ADVERBS and words[at - 1] not in {"the", "to", "from", "on", "'s"}
+
+
+def place_start(words: Sequence[str]) -> int | None:
+    """Where a place begins: `a cup | on the table`."""
+    return next((at for at in range(1, len(words)) if starts_place(words, at)), None)
+
+
+def recipient_end(words: Sequence[str]) -> int | None:
+    """Where what is given begins: `her | a cap`, `the old man | long white hair`."""
+    if words[0] in ed.PRONOUNS and (words[0] != "her" or words[1] in ed.DETERMINERS or len(words) == 2):
+        return 1
+    for at in range(2, len(words)):
+        if words[at] in ed.DETERMINERS and words[at - 1] not in lex.RELATIONS and words[at - 1] not in ed.DETERMINERS:
+            return at
+    noun = ""
+    for at, word in enumerate(words):
+        if word in ed.DETERMINERS or word in {"'s", "of"} or (lex.kind_of(word) and not noun):
+            noun = ""
+        elif noun and not ed.is_compound(noun, word):
+            return at
+        elif is_noun(singular(word)):
+            noun = word
+    return 1 if words[0] == "her" else None  # her | curly hair
+
+
+def predicate_start(words: Sequence[str]) -> int | None:
+    """Where what a thing should be or do begins: `all the flowers | yellow`, `the woman | hold a cup`."""
+    if len(words) < 2:
+        return None
+    if words[0] in ed.PERSONAL or (words[0] == "her" and is_clear_verb(words[1])):
+        return 1
+    described = words[1] in ed.VAGUE_ADJECTIVES or (ed.is_adjective(words[1]) and len(words) == 2)
+    one_word = described or not (may_be_noun(words, 1) or words[1] in ed.ONES | {"of"})
+    if words[0] in ed.PRONOUNS - {"one"} and one_word:
+        return 1  # this | red, but: this red car | black
+    if tuple(words[-2:]) == ("upside", "down") and len(words) > 2:
+        return len(words) - 2
+    signs = [(sign, at) for at in range(1, len(words)) if (sign := predicate_sign(words, at))]
+    articles = [at for sign, at in signs if sign == ARTICLE] or [len(words)]
+    return min(((sign, at) for sign, at in signs if sign != VERB or at < articles[0]), default=(0, None))[1]
+
+
+def predicate_sign(words: Sequence[str], at: int) -> int:
+    """By what a predicate begins at a word, or 0."""
+    before, word, following = words[at - 1], words[at], words[at + 1] if at + 1 < len(words) else ""
+    signs = (
+        word in {"be", "not"} and before != ",",
+        word == "to" and following in vocabulary().verbs,  # the car | to be red
+        word == "as" and following in ed.SIZES,
+        word in ed.TIMES and following in {"as", "the", "its"},  # the tree | twice as tall
+        word in ed.GONE and not following,
+        CLOCK_TIME.fullmatch(word) is not None,
+    )
+    if any(signs):
+        return CLEAR
+    if not may_be_noun(words, at - 1):
+        return 0
+    rest = words[at + 1 :] if word == "in" else words[at:]  # the car | in red
+    than = next((n for n, pair in enumerate(pairwise(rest)) if comparison(pair[0]) and pair[1] == "than"), -1)
+    compared = than >= 0 and all(map(qualifies, rest[:than]))  # the dog | much bigger than the cat
+    if compared or word == "look" or (word == "more" and len(rest) == 2):
+        return CLEAR
+    if rest and all(map(qualifies, rest)) and not ed.is_compound(before, word) and rest[-1] not in ed.CONJUNCTIONS:
+        return ADJECTIVES
+    if word in lex.ARTICLES | {"some"} and not (is_ing_verb(before) or before in lex.WEARING):
+        return ARTICLE
+    if is_ing_verb(word) and word not in vocabulary().verbs:
+        return GERUND
+    describes = lex.kind_of(word) and following not in lex.DEFINITE  # but: the woman | open her mouth
+    if word not in vocabulary().verbs or describes or before == "'s" or ed.is_compound(before, word):
+        return 0
+    if lex.kind_of(before) in {"size", "color"} and is_noun(word):
+        return 0  # the small dog
+    complement = following in ed.DETERMINERS or following.endswith("ly") or following in lex.RELATIONS
+    return VERB if not following or complement or is_clear_verb(word) else PERHAPS
+
+
+def qualifies(word: str) -> bool:
+    """Whether a word is an adjective, or stands with one: `much`, `and`, `light blue`, `20 years older`."""
+    joins = word in ed.CONJUNCTIONS | lex.TONES | {"years", "not"} or ed.is_hedge([word], 0)
+    return joins or ed.is_adjective(word) or (ed.numeral([word]) or 0) > 1
+
+
+def is_clear_verb(word: str) -> bool:
+    """Whether a word is a verb rather than a noun."""
+    listed = word in ed.SURE_VERBS | ed.COPULAS
+    return listed or (word in vocabulary().verbs and not is_noun(word))
+
+
+def may_be_noun(words: Sequence[str], at: int) -> bool:
+    """Whether a word may be a noun here."""
+    word = words[at]
+    if word in ed.DETERMINERS or word in lex.RELATIONS or word in {"'s", "and", ",", "of"}:
+        return word == "one"
+    return is_noun(singular(word)) or word not in vocabulary().adjectives

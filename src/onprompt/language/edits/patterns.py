@@ -1,4 +1,4 @@
-"""The patterns of lexicon.toml, and which of them match an operation."""
+"""The patterns of lexicon.toml, and which of them a clause matches."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.edits.lexicon import CLASSES, DATA
-from onprompt.language.edits.phrase import Phrase
-from onprompt.language.edits.phrase_boundaries import predicate_start, recipient_end, starts_place
+from onprompt.language.edits import lexicon as ed
+from onprompt.language.edits.phrase import Phrase, place_start, predicate_start, recipient_end
 
 CAPTURES = {"X": "target", "Y": "value", "P": "place"}
+BOUNDARIES: Mapping[str, Callable[[Sequence[str]], int | None]] = {  # of rules whose phrases no word separates
+    **{"make": predicate_start, "recolour": predicate_start},
+    **{"give": recipient_end, "move": place_start, "put": place_start},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +29,17 @@ class Match:
 
 def compile_term(term: str) -> str:
     """One term of a pattern, as a regular expression over words with a blank before each."""
-    if term in CAPTURES:
-        return rf"(?P<{CAPTURES[term]}>(?: \S+)+?)"
     if term == "_":
         return r"(?: \S+)+?"
+    name, _, listed = term.partition("=")
+    words = compile_words(listed) if listed else r"(?: \S+)+?"
+    return f"(?P<{CAPTURES[name]}>{words})" if name in CAPTURES else compile_words(term)
+
+
+def compile_words(term: str) -> str:
+    """The words of a term: those of classes, alternatives, a blank written as `_`; optional with `?`."""
     names = term.removesuffix("?").split("/")
-    phrases = {re.escape(phrase) for name in names for phrase in CLASSES.get(name, (name,))}
+    phrases = {re.escape(phrase) for name in names for phrase in ed.CLASSES.get(name, (name.replace("_", " "),))}
     longest_first = sorted(phrases, key=lambda phrase: (-phrase.count(" "), phrase))
     return f"(?: (?:{'|'.join(longest_first)})(?= |$)){'?' * term.endswith('?')}"
 
@@ -42,7 +50,7 @@ def compile_patterns(table: Mapping[str, str]) -> list[tuple[re.Pattern[str], Ma
     return [(re.compile("".join(map(compile_term, match.pattern.split()))), match) for match in matches]
 
 
-COMMANDS, DESCRIPTIONS = compile_patterns(DATA["commands"]), compile_patterns(DATA["descriptions"])
+COMMANDS, DESCRIPTIONS = compile_patterns(ed.DATA["commands"]), compile_patterns(ed.DATA["descriptions"])
 
 
 def matches(clause: Phrase, patterns: Sequence[tuple[re.Pattern[str], Match]]) -> Iterator[Match]:
@@ -57,33 +65,10 @@ def matches(clause: Phrase, patterns: Sequence[tuple[re.Pattern[str], Match]]) -
             }
             ends = sorted(spans.values())
             adjacent = len(ends) > 1 and ends[0][1] == ends[1][0]
-            if all(captures.values()) and (settled := settle(replace(match, captures=captures), adjacent)):
-                yield settled
-
-
-def settle(match: Match, adjacent: bool) -> Match | None:
-    """A match whose captures have no word between them, cut where the first ends; None where none fits."""
-    if len(match.captures) < 2:
-        return match
-    (name, first), (other, second) = match.captures.items()
-    if match.rule == "become" and f"{first.words[-1]} to" in lex.RELATIONS:
-        return None  # next to
-    if not adjacent or match.rule not in BOUNDARIES:
-        return match
-    both = first.plus(second)
-    cut = BOUNDARIES[match.rule](both.words)
-    return None if cut is None else replace(match, captures={name: both.part(0, cut), other: both.part(cut)})
-
-
-def place_start(words: Sequence[str]) -> int | None:
-    """Where a place begins: `a cup | on the table`."""
-    return next((at for at in range(1, len(words)) if starts_place(words, at)), None)
-
-
-BOUNDARIES: Mapping[str, Callable[[Sequence[str]], int | None]] = {
-    "make": predicate_start,
-    "paint": predicate_start,
-    "give": recipient_end,
-    "move": place_start,
-    "put": place_start,
-}
+            if adjacent and match.rule in BOUNDARIES:  # no word between them: cut where the first ends
+                both = Phrase(clause.instruction, tuple(unit for part in captures.values() for unit in part.units))
+                at = BOUNDARIES[match.rule](both.words)
+                captures = dict(zip(captures, (both.part(0, at), both.part(at)), strict=True)) if at else {}
+            beside = match.rule == "become" and f"{captures['target'].words[-1]} to" in lex.RELATIONS  # next | to
+            if (captures or not spans) and all(captures.values()) and not beside:
+                yield replace(match, captures=captures)
