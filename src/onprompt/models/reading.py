@@ -103,10 +103,7 @@ def json_object(text: str) -> Mapping[str, Any] | None:
         return None
     while isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
         value = inner if next(iter(value)).lower() in WRAPPERS else {}
-    names = {name.lower(): each for name, each in value.items()} if isinstance(value, dict) else None
-    if names is not None and len(names) < len(value):
-        raise UnreadableAnswer("bad_json", "a name comes twice in the JSON, in small and in capital letters")
-    return names
+    return {name.lower(): each for name, each in value.items()} if isinstance(value, dict) else None
 
 
 def json_score(document: Mapping[str, Any], answer: str, scale: range) -> tuple[int, int]:
@@ -132,11 +129,10 @@ def ascii_digits(text: str) -> str:
 
 
 def reject_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object without duplicate names."""
-    value = dict(pairs)
-    if len(value) < len(pairs):
+    """A JSON object without duplicate names, in capitals or not."""
+    if len({name.lower() for name, _ in pairs}) < len(pairs):
         raise ValueError("a name comes twice in one object")
-    return value
+    return dict(pairs)
 
 
 def reject_constant(name: str) -> None:
