@@ -1,4 +1,4 @@
-"""The recipes of docs/servers.md, each run against a double on loopback; the sample answers of docs/models.md are read."""
+"""The recipes of docs/servers.md, run against a double on loopback; the sample answers of docs/models.md are read."""
 
 import json
 import os

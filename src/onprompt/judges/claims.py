@@ -27,7 +27,6 @@ from onprompt.evidence.edits.grade import JudgedEdit, grade
 from onprompt.evidence.observe import NOT_ENGLISH, Observations, is_animated, weight_objects
 from onprompt.judges import evidence
 from onprompt.language import parse
-from onprompt.models.answer_text import answer_text
 from onprompt.models.asking import (
     READER,
     SHORT_ANSWER,
@@ -39,7 +38,7 @@ from onprompt.models.asking import (
     with_answers,
 )
 from onprompt.models.client import ModelClient, NotCached, open_client
-from onprompt.models.reading import choice_probabilities, parse_answer, strict_json
+from onprompt.models.reading import answer_text, choice_probabilities, parse_answer, strict_json
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import (

@@ -24,8 +24,7 @@ from onprompt.judges.evidence import EvidenceJudge
 from onprompt.judges.vlm import VlmJudge
 from onprompt.models import voices as combining
 from onprompt.models.answer_store import AnswerStore
-from onprompt.models.budget import Purse
-from onprompt.models.client import open_client, settings_by_model
+from onprompt.models.client import Purse, open_client, settings_by_model
 from onprompt.models.voices import CLAIMS, EVIDENCE
 from onprompt.settings import Settings
 from onprompt.types import Asks, Flag, Judge, Plan, Rubric, Sample, Usage, Verdict, Voice

@@ -12,8 +12,7 @@ from typing import TypeVar
 
 from onprompt.errors import OnpromptError, PromptError, UnreadableAnswer
 from onprompt.models.answer_store import key_of
-from onprompt.models.budget import estimate
-from onprompt.models.client import ModelClient, NotCached
+from onprompt.models.client import ModelClient, NotCached, estimate
 from onprompt.settings import Settings
 from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Usage, Verdict
 

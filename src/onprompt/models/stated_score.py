@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.answer_text import blank
+from onprompt.models.reading import blank
 
 SEARCHED = 20_000  # characters at the end of an answer; longer ones are babble
 MOST_NUMBERS = 300

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.answer_text import is_refusal
-from onprompt.models.reading import json_block, json_integer, one_line
+from onprompt.models.reading import is_refusal, json_block, json_integer, one_line
 from onprompt.report import terminal
 from onprompt.rubrics import object_schema, text
 from onprompt.types import (
