@@ -173,13 +173,9 @@ def attempt(method: Callable[[Sample], Any], sample: Sample) -> Any:
     """What a member says, or why it can't: only errors that leave the others standing."""
     try:
         return method(sample)
-    except BudgetSpent:
-        raise
-    except ServerTrouble as error:
-        if error.kind == "stopped":
-            raise
-        return error
     except (BackendError, UnreadableAnswer) as error:
+        if isinstance(error, BudgetSpent) or (isinstance(error, ServerTrouble) and error.kind == "stopped"):
+            raise
         return error
 
 

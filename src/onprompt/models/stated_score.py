@@ -66,6 +66,7 @@ CORRECTED = re.compile(
     r"\b(?:lower|rais|reduc|chang|revis|correct|adjust|downgrad|upgrad|drop|updat|amend)\w*\s+"
     r"(?:(?:it|this|that|the|my|score|rating|final|down|up|back)\s+)*to(?: an?)?\s*\Z"
     r"|\b(?:make that|i mean|actually|on reflection|on second thought|correction|wait)\b[^.\n]{0,20}\Z"
+    r"|\b(?:edit|updat|correct|revis|amend)\w*\s*:\s*\Z"
 )
 INSCRIBED = re.compile(
     r"\b(?:texts?|signs?|writing|posters?|banners?|labels?|screens?|boards?|messages?|letters|inscription|words|shirt|paper)\b"
