@@ -18,7 +18,7 @@ from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubr
 
 Parsed = TypeVar("Parsed")
 Ask = Callable[[Question], Answer]
-READER = 3  # the version of reading answers: with a new one, runs read their cached answers again
+READER = 4  # the version of reading answers: with a new one, runs read their cached answers again
 YES_NO = ("yes", "no")
 SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
 QUOTED = 4000  # characters of an answer that are shown to the model again
