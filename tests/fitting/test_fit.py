@@ -19,8 +19,8 @@ from onprompt.runs.reading import Run
 from onprompt.runs.reviews import Review, ReviewFile
 from onprompt.runs.run import JudgeJob
 from onprompt.settings import Settings, load
+from tests.judges.claim_server import PIXELS
 from tests.judges.jury.servers import NAMES, Serve, command, judged, says
-from tests.judges.test_vlm import PIXELS
 from tests.models.backends.server import Received, Reply
 
 SAMPLES = 64

@@ -8,7 +8,7 @@ import itertools
 import json
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,12 @@ from PIL import Image
 import onprompt
 from onprompt import api, plugins, serial
 from onprompt.api import judges
-from onprompt.errors import BudgetSpent, PluginError, ServerTrouble, UserError
+from onprompt.errors import PluginError, ServerTrouble, UserError
 from onprompt.judges.claims import DISAGREE
-from onprompt.models.answer_store import AnswerStore
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import datasets
 from onprompt.runs.run import JudgeJob, run
-from onprompt.types import Found, Outcome, Verdict
+from onprompt.types import Found, Outcome
 from onprompt.wording import sentence
 from tests.judges.claim_server import (
     BRANCH,
@@ -40,22 +39,16 @@ from tests.judges.claim_server import (
     asked,
     chances_of,
     checks,
-    claim_server,
     outcomes,
     words_of,
 )
 from tests.judges.jury.servers import command
 from tests.models.backends.server import KEY, Received, Reply
 from tests.models.backends.test_openai import complaint, completion, token
+from tests.models.test_answer_store import outcomes as stored_outcomes
 
 MODES = pytest.mark.parametrize("per_call", [40, 1])
 MODEL = "openai/test"
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    with claim_server(tmp_path) as start:
-        yield start
 
 
 # -- what is asked ---------------------------------------------------------------------------------------------------
@@ -267,19 +260,6 @@ def test_can_not_tell_leaves_the_prior(serve: Serve, per_call: int) -> None:
     assert "the model can't tell" in sentence(brown)
 
 
-def test_numbers_may_be_in_any_order(serve: Serve) -> None:
-    def by_text(request: Received) -> Reply:
-        words = {str(n): "no" if "10" in str(n) else "yes" for n in range(1, len(asked(request)) + 1)}
-        return Reply(completion(json.dumps(dict(sorted(words.items())))))  # 1, 10, 11, …, 2
-
-    settings, requests = serve(by_text)
-    verdict = onprompt.verify(PIXELS, MANY, settings=settings)
-    wrong = [check.claim.value for check in verdict.checks if check.probability == 0]
-    assert asked(requests[0])[9].endswith(f" is {wrong[0]}.")
-    assert len(wrong) == 1
-    assert not {"claims_unanswered", "asked_again"} & set(verdict.flags)
-
-
 BROKEN = {
     "missing": ({"1": "yes", "2": "yes", "4": "no", "5": "yes"}, ["brown owl"]),
     "repeated": ('{"1": "yes", "2": "no", "2": "yes", "3": "yes", "4": "no", "5": "yes"}', ["2 × owl"]),
@@ -328,7 +308,7 @@ def test_nothing_readable_is_an_error_and_no_score(serve: Serve, per_call: int, 
     assert len(requests) == calls
     assert "sorry" in caught.value.text
     assert caught.value.spent[0] == 1200 * calls
-    assert AnswerStore(settings.answers).outcomes() == {"refusal" if per_call > 1 else "no_score": calls}
+    assert stored_outcomes(settings.answers) == {"refusal" if per_call > 1 else "no_score": calls}
 
 
 def test_without_a_schema_the_answer_is_read_all_the_same(serve: Serve) -> None:
@@ -411,16 +391,6 @@ def test_trouble_costs_a_sample_and_paid_answers_are_kept(serve: Serve) -> None:
     assert len(requests) == 4
     assert onprompt.verify(PIXELS, PROMPT, settings=settings).coverage == 1.0
     assert len(requests) == 4 + 3
-
-
-def test_a_budget_stops_it(serve: Serve) -> None:
-    price = {"price_in": 1.0, "price_out": 10.0}  # an answer costs .00154
-    settings, requests = serve(chances_of({}), budget=0.01, concurrency=2, answer_tokens=400, **price)
-    items = [{"image": PIXELS, "prompt": f"{number} cats"} for number in range(2, 22)]
-    found = list(onprompt.judge_many("verify", items, settings=settings))
-    paid = [each for each in found if isinstance(each, Verdict)]
-    assert 0 < len(paid) == len(requests) < 20
-    assert all(isinstance(each, BudgetSpent) for each in found if not isinstance(each, Verdict))
 
 
 def test_a_run_is_resumed_and_answers_are_never_paid_for_twice(serve: Serve, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,17 +15,11 @@ from onprompt.errors import ServerTrouble
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import datasets
 from onprompt.runs.run import JudgeJob, run
-from tests.judges.claim_server import PIXELS, Serve, claim_server, words_of
+from tests.judges.claim_server import PIXELS, Serve, words_of
 from tests.models.backends.server import Reply
 from tests.models.backends.test_openai import completion
 
 RUNS = 50
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    with claim_server(tmp_path) as start:
-        yield start
 
 
 def open_files() -> set[str]:

@@ -8,14 +8,12 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from PIL import Image
-from pydantic import SecretStr
 
 import onprompt
 from onprompt import api
@@ -26,10 +24,11 @@ from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
 from onprompt.wording import claim_words, differences
-from tests.models.backends.server import KEY, Received, Reply, Scripted, Step
+from tests.judges.claim_server import PIXELS, Serve
+from tests.models.backends.server import KEY, Reply
 from tests.models.backends.test_openai import completion, token
+from tests.models.test_answer_store import outcomes
 
-PIXELS = np.full((20, 30, 3), 128, dtype=np.uint8)
 GOOD = 'Step 1: ["a cat", "a hat"]\nStep 2: ["a cat"]\nStep 3&4: [(\'a hat\', \'MISSING\')]\nStep 5: **(2)**'
 WHY = "The instruction requested a red car and the edited image clearly shows a red car in the very same place."
 
@@ -41,24 +40,9 @@ def factors(name: str, *scores: object, why: str = WHY) -> str:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[Settings, list[Received]]]]:
-    """Settings for a server that answers by a script, and its requests."""
-    servers: list[Scripted] = []
-
-    def start(*script: Step, **settings: Any) -> tuple[Settings, list[Received]]:
-        server = Scripted(*script)
-        servers.append(server.__enter__())
-        usual = {"judge": "vlm", "model": "openai/test", "base_url": server.url, "api_key": SecretStr(KEY)}
-        quick = {"answers": tmp_path / "answers.sqlite", "timeout": 5.0, "backoff": 0.01, "retries": 2}
-        return Settings(**{**usual, **quick, **settings}), server.requests
-
-    yield start
-    judges.close()
-    for server in servers:
-        server.__exit__()
-
-
-Serve = Callable[..., tuple[Settings, list[Received]]]
+def serve(serve: Serve) -> Serve:
+    """The same with another judge and one more attempt."""
+    return partial(serve, judge="vlm", retries=2)
 
 
 def test_a_verdict_with_what_the_model_listed(serve: Serve) -> None:
@@ -154,7 +138,7 @@ def test_what_can_not_be_read_is_asked_once_more_and_then_an_error(serve: Serve,
     assert caught.value.text == UNREADABLE[kind]["choices"][0]["message"]["content"]
     assert len(requests) == 2
     assert caught.value.reason in json.dumps(requests[1].json["messages"])
-    assert AnswerStore(settings.answers).outcomes() == {kind: 2}
+    assert outcomes(settings.answers) == {kind: 2}
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
@@ -163,13 +147,6 @@ def test_a_second_answer_that_can_be_read_counts(serve: Serve, kind: str) -> Non
     verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
     assert (verdict.score, verdict.flags, len(verdict.answers)) == (3, ("asked_again",), 2)
     assert len(requests) == 2
-
-
-def test_two_scores_in_one_answer(serve: Serve) -> None:
-    settings, _ = serve(Reply(completion("Reasoning: Good.\nScore: 4\nScore: 5")))
-    with pytest.raises(onprompt.UnreadableAnswer) as caught:
-        onprompt.rate(PIXELS, "a cat", settings=settings)
-    assert caught.value.kind == "two_scores"
 
 
 SENSIBLE = completion("(3)")
@@ -198,7 +175,7 @@ def test_trouble_that_stays_is_an_error_and_no_score(serve: Serve, trouble: str)
     with pytest.raises(ServerTrouble, match="after 3 attempts"):
         onprompt.verify(PIXELS, "a cat", settings=settings)
     assert len(requests) == 3
-    assert AnswerStore(settings.answers).outcomes() == {}
+    assert outcomes(settings.answers) == {}
 
 
 def test_a_stall_is_given_up(serve: Serve) -> None:
@@ -294,12 +271,6 @@ def test_a_budget_stops_cleanly(serve: Serve) -> None:
     spent = sum(each.usage.cost or 0 for each in paid)
     assert spent == pytest.approx(0.00154 * len(paid))
     assert 0.01 < spent <= 0.03
-
-
-def test_a_budget_needs_a_price(serve: Serve) -> None:
-    settings, _ = serve(Reply(SENSIBLE), budget=1.0)
-    with pytest.raises(UserError, match="price"):
-        onprompt.verify(PIXELS, "a cat", settings=settings)
 
 
 def test_a_plan_asks_nothing(serve: Serve) -> None:

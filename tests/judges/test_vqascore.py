@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,20 +9,14 @@ import pytest
 import onprompt
 from onprompt import api
 from onprompt.errors import Rejected, UnreadableAnswer
-from onprompt.models.answer_store import AnswerStore
 from onprompt.types import Verdict
-from tests.judges.claim_server import PIXELS, Serve, claim_server
+from tests.judges.claim_server import PIXELS, Serve
 from tests.judges.jury.servers import command
 from tests.models.backends.server import Received, Reply
 from tests.models.backends.test_openai import complaint, completion, token
+from tests.models.test_answer_store import outcomes
 
 SAMPLE = {"image": PIXELS, "prompt": "two dogs"}
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    with claim_server(tmp_path) as start:
-        yield start
 
 
 def said(word: str, chance: float, **others: float) -> Reply:
@@ -76,7 +69,7 @@ def test_neither_yes_nor_no_is_no_score(serve: Serve) -> None:
     with pytest.raises(UnreadableAnswer, match="neither yes nor no"):
         judged(settings)
     assert len(requests) == 2, "it is asked once more"
-    assert AnswerStore(settings.answers).outcomes() == {"no_score": 2}
+    assert outcomes(settings.answers) == {"no_score": 2}
 
 
 def test_the_command(serve: Serve, tmp_path: Path) -> None:

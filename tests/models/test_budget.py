@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from onprompt.errors import BudgetSpent, UserError
-from onprompt.models.budget import Budget, Price, estimate, price_of
+from onprompt.models.client import Budget, Price, estimate, price_of
 from onprompt.settings import Settings
 from onprompt.types import Message, Question, Shown, Usage
 from onprompt.vision.image import load_picture

@@ -1,4 +1,4 @@
-"""The recipes of docs/models.md: each command, run against a double on loopback; and the sample answers are read."""
+"""The recipes of docs/servers.md, run against a double on loopback; the sample answers of docs/models.md are read."""
 
 import json
 import os
@@ -16,12 +16,14 @@ from onprompt.api import judges
 from tests.models.backends.server import Reply, Scripted
 from tests.models.backends.test_openai import completion
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "models.md").read_text()
+DOCS = Path(__file__).parent.parent.parent / "docs"
 RECIPES = {
     match[1]: (match[2], match[3])
-    for match in re.finditer(r"^\| ([\w. ]+?) \|.*\| `onprompt verify .* --model openai/(\S+?)@(\S+)` \|$", PAGE, re.M)
+    for match in re.finditer(
+        r"^\| ([\w. ]+?) \|.*\| `openai/(\S+?)@(\S+)` \|$", (DOCS / "servers.md").read_text(), re.M
+    )
 }
-SAMPLES = dict(re.findall(r"^`(\w+)`[^\n]*:\n\n```\w*\n(.*?)```", PAGE, re.M | re.S))
+SAMPLES = dict(re.findall(r"^`(\w+)`[^\n]*:\n\n```\w*\n(.*?)```", (DOCS / "models.md").read_text(), re.M | re.S))
 
 
 def test_all_recipes_are_run() -> None:

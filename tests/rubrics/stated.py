@@ -1,24 +1,27 @@
-"""Answers of `stated.txt`, with every score, and each beside every clutter.
+"""Answers of `stated.txt` with every score, and each beside every clutter; and those of `by_hand.txt`.
 
 python -m tests.rubrics.stated tells what becomes of all of them.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from onprompt.errors import UnreadableAnswer
 from onprompt.models.reading import read_answer
-from onprompt.rubrics import rate, verify
+from onprompt.rubrics import edit, rate, verify
 from onprompt.types import Answer, Decoded, Picture, Rubric, Sample
 
-RUBRICS: dict[str, Rubric] = {"verify": verify.RUBRIC, "rate": rate.RUBRIC}
+RUBRICS: dict[str, Rubric] = {each.name: each for each in (verify.RUBRIC, rate.RUBRIC, edit.RUBRIC)}
 WORDS = ("zero", "one", "two", "three", "four", "five")
 ZEROS = {"fullwidth": "０", "arabic": "٠", "devanagari": "०"}
 PLACES = ("{plain}\n{clutter}", "{clutter}\n{plain}", "{plain}\n\n{clutter}\n", "{clutter}\n\n{plain}\n")
+WHY = "The hat of the woman is now red, as the instruction asked, while her coat and the street stay."
 
 
 def unseen() -> Decoded:
@@ -26,13 +29,17 @@ def unseen() -> Decoded:
     raise AssertionError
 
 
-SAMPLE = Sample("1", "two dogs", Picture("a.png", "a" * 64, unseen))
+PICTURE = Picture("a.png", "a" * 64, unseen)
+SAMPLES = {
+    **dict.fromkeys(("verify", "rate"), Sample("1", "two dogs", PICTURE)),
+    "edit": Sample("case-17", "make the hat red", PICTURE, pictures={"before": PICTURE}),
+}
 
 
-def sections() -> dict[str, list[str]]:
-    """The answers of the file by section, with their line ends."""
+def sections(file: str = "stated.txt") -> dict[str, list[str]]:
+    """The answers of a file by section, with their line ends."""
     found: dict[str, list[str]] = {}
-    for line in Path(__file__).with_name("stated.txt").read_text(encoding="utf-8").splitlines():
+    for line in Path(__file__).with_name(file).read_text(encoding="utf-8").split("\n"):
         if line.startswith("== "):
             found[line[3:]] = []
         elif line and not line.startswith("# "):
@@ -49,11 +56,21 @@ def filled(template: str, score: int, scale: range) -> str:
 
 
 def outcome(rubric: str, text: str) -> str:
-    """The score that is read, or why there is none."""
+    """The scores that are read, or why there are none."""
     try:
-        return str(read_answer(RUBRICS[rubric], Answer(text), SAMPLE).scores["score"])
+        scores = read_answer(RUBRICS[rubric], Answer(text), SAMPLES[rubric]).scores
     except UnreadableAnswer as error:
         return error.kind
+    return "".join(map(str, scores.values()))
+
+
+def block(scores: Sequence[int | str], why: str = WHY, spaces: int | None = None) -> str:
+    """The JSON that is asked for about an edit."""
+    results = {
+        name: {"score": int(score), "justification": why} for name, score in zip(edit.FACTORS, scores, strict=True)
+    }
+    document = {"image_id": SAMPLES["edit"].id, edit.RESULTS: results}
+    return json.dumps(document, indent=spaces, ensure_ascii=False)
 
 
 def plain(rubric: str) -> Iterator[tuple[str, str]]:
@@ -75,9 +92,32 @@ def cluttered(rubric: str) -> Iterator[tuple[str, str]]:
                 yield form.replace("{plain}", text).replace("{clutter}", clutter), str(score)
 
 
+def by_hand(rubric: str) -> Iterator[tuple[str, str]]:
+    """The answers of `by_hand.txt`, each with what is to be read."""
+    for line in sections("by_hand.txt")[rubric]:
+        wanted, _, text = line.partition("\t")
+        text = re.sub(r"\\u([0-9a-f]{4})", lambda code: chr(int(code[1], 16)), text)
+        if rubric == "edit":
+            text = re.sub(r"@(r?)(\d{3})", lambda mark: results(mark[2]) if mark[1] else block(mark[2]), text)
+            text = re.sub(r"(?<=[\"'“])J(?=[\"'”])", WHY, text)
+        yield text, wanted
+
+
+def results(scores: str) -> str:
+    """The part of the JSON with the scores."""
+    return json.dumps(json.loads(block(scores))[edit.RESULTS])
+
+
+def is_held(wanted: str, said: str) -> bool:
+    """Whether an outcome is what a line of `by_hand.txt` wants."""
+    if not said.isdecimal():
+        return said == wanted or wanted[-1] in "-?"
+    return said == wanted.rstrip("?")
+
+
 def main() -> None:
     """All answers that are refused though plain, and all that become another score."""
-    for rubric in RUBRICS:
+    for rubric in ("verify", "rate"):
         for name, answers in (("plain", plain(rubric)), ("cluttered", cluttered(rubric))):
             counts = Counter[str]()
             for text, score in answers:
@@ -87,6 +127,10 @@ def main() -> None:
                 if kind == "WRONG" or (kind == "refused" and name == "plain"):
                     sys.stdout.write(f"{rubric} {kind}: expected {score}, got {said}: {text!r}\n")
             sys.stdout.write(f"{rubric} {name}: {dict(counts)}\n")
+    for rubric in RUBRICS:
+        for text, wanted in by_hand(rubric):
+            if not is_held(wanted, said := outcome(rubric, text)):
+                sys.stdout.write(f"{rubric}: expected {wanted}, got {said}: {text!r}\n")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ from onprompt.evidence.edits.grade import JudgedEdit, grade
 from onprompt.evidence.observe import NOT_ENGLISH, Observations, is_animated, weight_objects
 from onprompt.judges import evidence
 from onprompt.language import parse
-from onprompt.models.answer_text import answer_text
 from onprompt.models.asking import (
     READER,
     SHORT_ANSWER,
@@ -39,7 +38,7 @@ from onprompt.models.asking import (
     with_answers,
 )
 from onprompt.models.client import ModelClient, NotCached, open_client
-from onprompt.models.reading import choice_probabilities, parse_answer, strict_json
+from onprompt.models.reading import answer_text, choice_probabilities, parse_answer, strict_json
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import PRIVATE, Settings
 from onprompt.types import (
@@ -149,10 +148,7 @@ class ClaimsJudge(AnswerJudge):
         return {**known, **self.about, "reader": READER, "asked": dict(self.client.identity)}
 
     def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        observed = self.observe(sample)
-        asked = open_claims(observed)
-        said = Conversation(self.context(sample, observed, asked))
-        self.remember(sample, asked, said)
+        observed, asked, said = self.begin(sample)
         for sentences in self.turns(asked, said.replies):
             said.replies |= zip(sentences, self.replies(sample, sentences, ask, said), strict=True)
         if said.unreadable and all(reply.error for reply in said.replies.values()) and not self.evidence:
@@ -172,6 +168,19 @@ class ClaimsJudge(AnswerJudge):
         }
         shown = (flag for flag, holds in flags.items() if holds)
         return replace(verdict, flags=(*verdict.flags, *shown), answers=tuple(said.answers))
+
+    def begin(self, sample: Sample) -> tuple[Observations | JudgedEdit, Asked, Conversation]:
+        """What is known, the claims to ask about, and the answers that they had earlier, for this prompt or another."""
+        observed = self.observe(sample)
+        asked = open_claims(observed)
+        said = Conversation(self.context(sample, observed, asked))
+        if self.together and not self.settings.record:  # one by one, the client finds them
+            for sentence in dict.fromkeys(sentence for _, sentence in asked):
+                with suppress(NotCached):
+                    answer = self.client.cached_answer(self.claim(sample, sentence, said.context))
+                    said.answers.append(answer)
+                    said.replies[sentence] = read_single(answer)
+        return observed, asked, said
 
     def observe(self, sample: Sample) -> Observations | JudgedEdit:
         """What is known before the model is asked: all that can be measured, or only what the prompt asks for."""
@@ -244,13 +253,13 @@ class ClaimsJudge(AnswerJudge):
         if not self.evidence or isinstance(observed, JudgedEdit):
             return {}
         boxes = {check.thing: check.box for check in reversed(observed.checks) if check.box}
-        return {
-            sentence: Context(
-                f"{finding_words(check)} (probability {check.probability:.2f})" if was_measured(check) else "",
-                region(sample.picture, check.box or boxes.get(check.thing)) if self.settings.crops else None,
-            )
-            for check, sentence in asked
-        }
+        found = {}
+        for check, sentence in asked:
+            weakly = check.outcome is Outcome.LOW_CONFIDENCE  # an estimate of the matcher is no measurement
+            measured = f"{finding_words(check)} (probability {check.probability:.2f})" if weakly else ""
+            box = check.box or boxes.get(check.thing)
+            found[sentence] = Context(measured, region(sample.picture, box) if self.settings.crops else None)
+        return found
 
     def question(self, sample: Sample, sentences: Sequence[str], context: Mapping[str, Context]) -> Question:
         """The image, or both versions of one, regions of it, and one claim or several."""
@@ -279,16 +288,6 @@ class ClaimsJudge(AnswerJudge):
         """One of several claims as a question of its own, under which its answer is cached."""
         return replace(self.question(sample, [sentence], context), longest=SHORT_ANSWER, schema="", choices=YES_NO)
 
-    def remember(self, sample: Sample, asked: Asked, said: Conversation) -> None:
-        """Answers that claims asked together had earlier, for this prompt or another."""
-        if not self.together or self.settings.record:
-            return
-        for sentence in dict.fromkeys(sentence for _, sentence in asked):
-            with suppress(NotCached):
-                answer = self.client.cached_answer(self.claim(sample, sentence, said.context))
-                said.answers.append(answer)
-                said.replies[sentence] = read_single(answer)
-
     def store(self, sample: Sample, replies: Mapping[str, Reply], context: Mapping[str, Context], model: str) -> None:
         """Cache each answer by its claim."""
         for sentence, reply in replies.items():
@@ -301,10 +300,7 @@ class ClaimsJudge(AnswerJudge):
     def questions(self, sample: Sample) -> list[Question]:
         """All that would be asked if every object is there, unless a cached answer says that it is not."""
         questions: list[Question] = []
-        observed = self.observe(sample)
-        asked = open_claims(observed)
-        said = Conversation(self.context(sample, observed, asked))
-        self.remember(sample, asked, said)
+        _, asked, said = self.begin(sample)
         for sentences in self.turns(asked, said.replies):
             questions.append(self.question(sample, sentences, said.context))
             with suppress(NotCached, UnreadableAnswer):
@@ -351,11 +347,6 @@ def open_claims(observed: Observations | JudgedEdit) -> Asked:
 def is_open(check: Check) -> bool:
     """Whether a claim was not measured with confidence."""
     return check.outcome in (Outcome.UNVERIFIABLE, Outcome.LOW_CONFIDENCE)
-
-
-def was_measured(check: Check) -> bool:
-    """Whether a claim was measured, though weakly; an estimate of the matcher is no measurement."""
-    return check.outcome is Outcome.LOW_CONFIDENCE
 
 
 def asserts_object(check: Check) -> bool:

@@ -24,8 +24,7 @@ from onprompt.judges.evidence import EvidenceJudge
 from onprompt.judges.vlm import VlmJudge
 from onprompt.models import voices as combining
 from onprompt.models.answer_store import AnswerStore
-from onprompt.models.budget import Purse
-from onprompt.models.client import open_client, settings_by_model
+from onprompt.models.client import Purse, open_client, settings_by_model
 from onprompt.models.voices import CLAIMS, EVIDENCE
 from onprompt.settings import Settings
 from onprompt.types import Asks, Flag, Judge, Plan, Rubric, Sample, Usage, Verdict, Voice
@@ -174,13 +173,9 @@ def attempt(method: Callable[[Sample], Any], sample: Sample) -> Any:
     """What a member says, or why it can't: only errors that leave the others standing."""
     try:
         return method(sample)
-    except BudgetSpent:
-        raise
-    except ServerTrouble as error:
-        if error.kind == "stopped":
-            raise
-        return error
     except (BackendError, UnreadableAnswer) as error:
+        if isinstance(error, BudgetSpent) or (isinstance(error, ServerTrouble) and error.kind == "stopped"):
+            raise
         return error
 
 

@@ -164,4 +164,4 @@ def without_probabilities(client: ModelClient, rubric: str, answer: Answer) -> s
     server = client.identity.get("server", "")
     how = "refuses to give" if "logprobs" in answer.refused else "ignores the request for"
     who = f"{client.name}{f' at {server}' if server else ''}"
-    return f"{who} {how} token probabilities, which {rubric} needs; docs/models.md lists servers that do"
+    return f"{who} {how} token probabilities, which {rubric} needs; docs/servers.md lists servers that do"

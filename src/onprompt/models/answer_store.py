@@ -93,10 +93,6 @@ class AnswerStore:
         """Note the outcome of reading an answer."""
         self.execute("UPDATE answers SET outcome = ? WHERE key = ? AND outcome != ?", (outcome, key, outcome))
 
-    def outcomes(self) -> dict[str, int]:
-        """The number of answers by outcome."""
-        return dict(self.execute("SELECT outcome, count(*) FROM answers GROUP BY outcome ORDER BY outcome"))
-
     def close(self) -> None:
         """Close the file, once no thread is using it: SQLite crashes otherwise."""
         with self.lock:

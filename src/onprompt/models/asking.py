@@ -12,14 +12,13 @@ from typing import TypeVar
 
 from onprompt.errors import OnpromptError, PromptError, UnreadableAnswer
 from onprompt.models.answer_store import key_of
-from onprompt.models.budget import estimate
-from onprompt.models.client import ModelClient, NotCached
+from onprompt.models.client import ModelClient, NotCached, estimate
 from onprompt.settings import Settings
 from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Usage, Verdict
 
 Parsed = TypeVar("Parsed")
 Ask = Callable[[Question], Answer]
-READER = 3  # the version of reading answers: with a new one, runs read their cached answers again
+READER = 4  # the version of reading answers: with a new one, runs read their cached answers again
 YES_NO = ("yes", "no")
 SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
 QUOTED = 4000  # characters of an answer that are shown to the model again

@@ -1,17 +1,127 @@
-"""Read scores, strict JSON and token probabilities from a model's answer, or say why there are none.
+"""Read a model's answer: what of a server's text is the answer, refusals, scores, strict JSON and token probabilities.
 
+What is not the answer is blanked out, not cut out: offsets of token probabilities stay valid.
 The reason of an UnreadableAnswer is sent to the model when it is asked again: other words make another question.
 """
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.answer_text import REFUSAL, REFUSAL_WINDOW, answer_text, is_refusal
 from onprompt.types import Answer, Reading, Rubric, Sample, Spot
+
+# ---- the answer in what a server returns ---------------------------------------------------------------------------
+
+
+def refusals() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The patterns of `refusals.toml`: of an answer without a score, and of any."""
+    data = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
+    found = {name: "|".join(patterns) for name, patterns in data["patterns"].items()}
+    for name, part in reversed(data["parts"].items()):
+        found = {key: pattern.replace(f"{{{name}}}", part) for key, pattern in found.items()}
+    without_score = f"{found['without_score']}|{found['outright']}"
+    return re.compile(without_score, re.IGNORECASE), re.compile(found["outright"], re.IGNORECASE)
+
+
+REFUSAL, OUTRIGHT_REFUSAL = refusals()
+REFUSAL_WINDOW = 2000  # characters at either end that are searched for a refusal
+
+THINKING = re.compile(
+    r"<(/?)(?:think(?:ing)?|thoughts?|analysis|scratchpad|reflection|seed:think)>|\[(/?)THINK\]|◁(/?)think▷"
+    r"|<\|(?:begin|(end))_of_thought\|>"
+)
+CHANNEL = re.compile(r"<\|channel\|>\s*(\w{1,20})[^<\n]{0,40}<\|message\|>")
+STRIPPED_CHANNELS = ("analysis", "assistantfinal")  # what is left of channels where a server drops special tokens
+ROLES = r"(user|assistant|model|system)"
+# A template's mark for the end of a turn, or for the beginning of one and whose it is.
+TURN = re.compile(
+    r"<\|(?:im_end|eot_id|eot|eom_id|end|endoftext|end_of_text|return|END_OF_TURN_TOKEN)\|>"
+    r"|</s>|<end_of_turn>|<eos>|<｜end▁of▁sentence｜>"
+    rf"|(?:<\|im_start\|>|<start_of_turn>|<\|start_header_id\|>|<\|start\|>|<\|){ROLES}(?:<\|end_header_id\|>|\|>|\b)"
+    r"|<\|begin_of_text\|>|<s>|<bos>"
+    r"|(?<=[.)\]!?\d])(assistant|user)(?=\n\n)"
+    rf"|^[ \t]*+(?i:{ROLES})[ \t]*+:?[ \t]*+$"
+    r"|^[ \t]*+(?:###[ \t]*+)?(USER|ASSISTANT|Assistant|Response|User)[ \t]*:",
+    re.MULTILINE,
+)
+ANSWERING = {"assistant", "model", "response"}
+NOT_LINE_END = re.compile(r"[^\n]")
+
+
+def answer_text(raw: str) -> str:
+    """A model's answer, with thinking, other channels, template tokens and further turns blanked out."""
+    text = without_thinking(raw.replace("\ufeff", " "))
+    channels = list(CHANNEL.finditer(text))
+    if channels:
+        last = channels[-1]
+        text = blank(text, (0, last.end() if last[1] == "final" else len(text)))
+    elif text.startswith(STRIPPED_CHANNELS[0]) and STRIPPED_CHANNELS[1] in text:
+        text = blank(text, (0, text.rindex(STRIPPED_CHANNELS[1]) + len(STRIPPED_CHANNELS[1])))
+    return first_turn(text)
+
+
+def without_thinking(text: str) -> str:
+    """A text with its thinking blanked out, also where the server's template opened it, or where it never ends."""
+    tags = list(THINKING.finditer(text))
+    if not tags:
+        return text
+    followed = bool(text[tags[-1].end() :].strip())
+    hidden: list[tuple[int, int]] = []
+    opened = -1
+    for tag in tags:
+        if not any(tag.groups()):
+            opened = tag.start() if opened < 0 else opened
+            continue
+        # An end without a beginning: all before it is thinking, unless that was the answer and nothing follows.
+        start = opened if opened >= 0 else 0 if followed or tag is tags[0] else tag.start()
+        if start == 0:
+            hidden.clear()
+        hidden.append((start, tag.end()))
+        opened = -1
+    return blank(text, *hidden, *([(opened, len(text))] if opened >= 0 else []))
+
+
+def first_turn(text: str) -> str:
+    """A text with all but the model's first turn blanked out: a server may show the question, or fail to stop.
+
+    What follows the end of a turn without a role is nobody's, unless nothing came before.
+    """
+    start, answering, begun, hidden = 0, True, False, list[tuple[int, int]]()
+    for mark in TURN.finditer(text):
+        spoken = bool(text[start : mark.start()].strip())
+        if not answering:
+            hidden.append((start, mark.start()))
+        role = next(filter(None, mark.groups()), "").lower()
+        if answering and begun | spoken and role not in ANSWERING:
+            return blank(text, *hidden, (mark.start(), len(text)))
+        begun = begun or (answering and spoken)
+        hidden.append(mark.span())
+        start, answering = mark.end(), role in ANSWERING or (not role and answering)
+    return blank(text, *hidden, *([] if answering else [(start, len(text))]))
+
+
+def blank(text: str, *spans: tuple[int, int]) -> str:
+    """A text with blanks in some spans, which are in order; ends of lines stay."""
+    parts, done = [], 0
+    for start, end in spans:
+        parts += [text[done:start], NOT_LINE_END.sub(" ", text[max(done, start) : end])]
+        done = max(done, end)
+    return "".join((*parts, text[done:]))
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a text says that the model won't or can't answer: a score beside it means nothing."""
+    text = " ".join(text.split())
+    ends = text[:REFUSAL_WINDOW], text[REFUSAL_WINDOW:][-REFUSAL_WINDOW:]
+    return any(OUTRIGHT_REFUSAL.search(end) for end in ends)
+
+
+# ---- what it says ---------------------------------------------------------------------------------------------------
 
 Parsed = TypeVar("Parsed")
 # A JSON string, up to the end of the text if it is not closed: so that matching takes linear time.
@@ -103,10 +213,7 @@ def json_object(text: str) -> Mapping[str, Any] | None:
         return None
     while isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), dict):
         value = inner if next(iter(value)).lower() in WRAPPERS else {}
-    names = {name.lower(): each for name, each in value.items()} if isinstance(value, dict) else None
-    if names is not None and len(names) < len(value):
-        raise UnreadableAnswer("bad_json", "a name comes twice in the JSON, in small and in capital letters")
-    return names
+    return {name.lower(): each for name, each in value.items()} if isinstance(value, dict) else None
 
 
 def json_score(document: Mapping[str, Any], answer: str, scale: range) -> tuple[int, int]:
@@ -132,11 +239,10 @@ def ascii_digits(text: str) -> str:
 
 
 def reject_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object without duplicate names."""
-    value = dict(pairs)
-    if len(value) < len(pairs):
+    """A JSON object without duplicate names, in capitals or not."""
+    if len({name.lower() for name, _ in pairs}) < len(pairs):
         raise ValueError("a name comes twice in one object")
-    return value
+    return dict(pairs)
 
 
 def reject_constant(name: str) -> None:

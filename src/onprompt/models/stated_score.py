@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.answer_text import blank
+from onprompt.models.reading import blank
 
 SEARCHED = 20_000  # characters at the end of an answer; longer ones are babble
 MOST_NUMBERS = 300
@@ -38,7 +38,8 @@ BRACKETED = re.compile(rf"{OPEN}\s*(\d{{1,9}})\s*{CLOSE}")
 
 # Before a number: what announces it, and `is`, how.
 SCALE_NOTE = (
-    rf"\s*[(\[]?\s*(?:on )?(?:an? |the )?(?:scale )?(?:of |from )?"
+    r"\s*[(\[]\s*\d[^()\[\]\n]{0,60}[)\]](?=\s*[:=])"
+    rf"|\s*[(\[]?\s*(?:on )?(?:an? |the )?(?:scale )?(?:of |from )?"
     rf"(?:(?:{OF}|/|max\.?|满分|満点)\s*\d+|\d+\s*(?:[-–—~]|to|bis|à|a|至|から)\s*\d+)\s*(?:{UNIT})?\s*[)\]]?"
 )
 IS = rf"(?:\s*(?:[:=|]+>?|[-–—]+>|→|[-–—](?=\s)|{any_of(WORDS['is'])}{RIGHT})){{1,2}}"
@@ -65,6 +66,7 @@ CORRECTED = re.compile(
     r"\b(?:lower|rais|reduc|chang|revis|correct|adjust|downgrad|upgrad|drop|updat|amend)\w*\s+"
     r"(?:(?:it|this|that|the|my|score|rating|final|down|up|back)\s+)*to(?: an?)?\s*\Z"
     r"|\b(?:make that|i mean|actually|on reflection|on second thought|correction|wait)\b[^.\n]{0,20}\Z"
+    r"|\b(?:edit|updat|correct|revis|amend)\w*\s*:\s*\Z"
 )
 INSCRIBED = re.compile(
     r"\b(?:texts?|signs?|writing|posters?|banners?|labels?|screens?|boards?|messages?|letters|inscription|words|shirt|paper)\b"
@@ -93,7 +95,8 @@ BESIDE = (
 )
 OTHER = re.compile(  # "3-4", "(3) or (4)", "4 - 1 = 3", "3, 4"; not "3, 2 owls are missing"
     rf"\s*(?:(?:[-–—~/+*×=|]|->|=>|→|{any_of(BESIDE)})+\s*{OPEN}*\s*(\d{{1,9}})"
-    rf"|,\s*{OPEN}*\s*(\d{{1,9}})(?!\d|\s+(?!{OF}|{UNIT}){LETTER}))"
+    rf"|,\s*(?:(?:or|maybe|perhaps|possibly|rather|even|vielleicht|peut-être|quizás|talvez|forse)\s+)*"
+    rf"{OPEN}*\s*(\d{{1,9}})(?!\d|\s+(?!{OF}|{UNIT}){LETTER}))"
 )
 OTHER_BEFORE = re.compile(
     rf"\d\s*{CLOSE}*\s*(?:[-–—~/+*×=]|->|→|(?:{OF}|{any_of(BESIDE)})(?=\s|{OPEN}|\Z))\s*{OPEN}*\s*\Z"
@@ -103,8 +106,8 @@ TAIL = re.compile(
     r"|\s*(?:です|だ|である|입니다|이다|है)|\s*[^\w\s:=?+*/×→<{-])"
 )
 TAKEN_BACK = re.compile(
-    r"[^\w\n?]{0,4}(?:if|unless|would|could|might|means?|requires?|needs?|indicates?|represents?|corresponds?|"
-    r"stands for|applies|when|minus|less|deduct\w*|reduced|lowered|before|at (?:most|best|least|worst)|"
+    r"[^\w\n?.!]{0,4}(?:if|unless|when)\b|[^\w\n?]{0,4}(?:would|could|might|means?|requires?|needs?|indicates?|represents?|corresponds?|"
+    r"stands for|applies|minus|less|deduct\w*|reduced|lowered|before|at (?:most|best|least|worst)|"
     r"or (?:more|less|higher|lower|above|below|better|worse)|is (?:reserved|for|only|defined|used|"
     r"given (?:to|when|if|for))|(?:which )?i (?:ignore|reject|disregard|won))\b"
 )

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.models.answer_text import is_refusal
-from onprompt.models.reading import json_block, json_integer, one_line
+from onprompt.models.reading import is_refusal, json_block, json_integer, one_line
 from onprompt.report import terminal
 from onprompt.rubrics import object_schema, text
 from onprompt.types import (
@@ -42,7 +41,8 @@ OTHER_SCORES = re.compile(
     r"(?:alignment|completeness|plausibility|scores?|ratings?|factors?)\b[^.\n]{0,80}\d"
     r"|\d[^.\n]{0,40}\b(?:alignment|completeness|plausibility|score)"
     r"|\b(?:correct(?:ion|ed)|revis\w+|instead|actually|wait|mistaken?|on reflection|should be|should have|"
-    r"ignore|example|template|would|not my|wrong|draft)\b|[{}]",
+    r"ignore|disregard|example|sample (?:answer|response|output)|template|hypothetical\w*|guess\w*|would|not my|wrong|"
+    r"draft|too (?:generous|high|low|harsh|strict|lenient))\b|[{}]",
     re.IGNORECASE,
 )
 PLACES = re.compile(r"\[(?:input image|edited image|text instruction)\]")

@@ -12,8 +12,8 @@ from onprompt import api, serial
 from onprompt.errors import PromptError, UserError
 from onprompt.settings import Settings
 from onprompt.types import Verdict
+from tests.judges.claim_server import PIXELS
 from tests.judges.jury.servers import Serve, says
-from tests.judges.test_vlm import PIXELS
 from tests.models.backends.server import Received, Reply
 from tests.models.backends.test_openai import completion
 

@@ -14,8 +14,9 @@ from onprompt.report.document import document
 from onprompt.report.terminal import voice_lines
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.settings import load
+from tests.judges.claim_server import PIXELS
 from tests.judges.jury.servers import NAMES, Serve, says
-from tests.judges.test_vlm import PIXELS, UNREADABLE, WHY, factors
+from tests.judges.test_vlm import UNREADABLE, WHY, factors
 from tests.models.backends.server import Reply, Step
 from tests.models.backends.test_openai import completion
 

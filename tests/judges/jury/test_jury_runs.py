@@ -27,8 +27,9 @@ from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import Verdict
 from onprompt.wording import plan_words
+from tests.judges.claim_server import PIXELS
 from tests.judges.jury.servers import NAMES, Serve, command, judged, prompt_of, prompts, rows, says, table
-from tests.judges.test_vlm import PIXELS, UNREADABLE
+from tests.judges.test_vlm import UNREADABLE
 from tests.models.backends.server import KEY, Received, Reply
 from tests.models.backends.test_openai import completion
 

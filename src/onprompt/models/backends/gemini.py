@@ -8,8 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from onprompt.errors import Rejected, ServerTrouble
-from onprompt.models.http import MALFORMED, HttpBackend, base64_image, seconds_until, token_count
-from onprompt.models.http_pool import Response
+from onprompt.models.http import MALFORMED, HttpBackend, Response, base64_image, seconds_until, token_count
 from onprompt.models.reading import number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage

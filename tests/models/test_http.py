@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from onprompt.errors import ServerTrouble, SettingsError
-from onprompt.models import http_pool
-from onprompt.models.http_pool import HttpPool
+from onprompt.models import http
+from onprompt.models.http import HttpPool
 from tests.models.backends.server import Reply, Scripted
 
 # Of no use to anybody: for localhost, signed by itself.
@@ -162,15 +162,15 @@ def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(
         context.load_cert_chain(file)
         server.server.socket = context.wrap_socket(server.server.socket, server_side=True)
         url = server.url.replace("http:", "https:")
-        http_pool.tls.cache_clear()
+        http.tls.cache_clear()
         pools.append(HttpPool(url, 5, 2))
         with pytest.raises(ServerTrouble, match="CERTIFICATE_VERIFY_FAILED"):
             ask(pools[0])
         monkeypatch.setenv("SSL_CERT_FILE", str(file))
-        http_pool.tls.cache_clear()
+        http.tls.cache_clear()
         pools.append(HttpPool(url, 5, 2))
         assert ask(pools[1]) == "yes"
-    http_pool.tls.cache_clear()
+    http.tls.cache_clear()
 
 
 def test_a_chunk_of_negative_size_does_not_pass_the_limit(pools: list[HttpPool]) -> None:
