@@ -61,14 +61,17 @@ def keys(value: object) -> set[str]:
 
 def test_every_key_of_the_document_is_documented_and_every_documented_key_is_there() -> None:
     page = (DOCS / "json.md").read_text()
-    documented = set(re.findall(r"`(\w+)`", page))
+    documented = set(re.findall(r"`(\w+)`", page + (DOCS / "parse.md").read_text()))
     listed = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^- (`[^:]*):", page, flags=re.M))))
     stored = {name for kind in STORED for name, _ in serial.stored_fields(kind)}
     measures = {**verdict().measures, "elements": 0.5, "relations": None}
     sample = replace(verdict().sample, options={"major": ["cup"]})
     edited = keys(document.document(edit(photo("coffee.png"), photo("chelsea.png"), "add a cat")))
     shown = keys(document.document(replace(verdict(), measures=measures, sample=sample)))
-    assert listed <= shown | edited | stored <= documented
+    generated = set(re.findall(r"^::: onprompt\.types\.(\w+)$", (DOCS / "reference.md").read_text(), flags=re.M))
+    assert {kind.__name__ for kind in STORED} <= generated
+    assert listed <= shown | edited | stored
+    assert shown | edited <= documented | stored
 
 
 def test_the_document_is_json_and_says_what_the_verdict_says() -> None:
