@@ -20,6 +20,7 @@ from onprompt.types import (
     Check,
     Claim,
     Count,
+    Edit,
     EditEvidence,
     FactorScore,
     Finding,
@@ -42,7 +43,7 @@ from tests.conftest import photo
 # The types of which a stored verdict consists; a field with its default is not in the document.
 STORED = (
     *(Verdict, Sample, Picture, FactorScore, Check, Claim, Finding, PromptEvidence, Sighting, Swatch, Trait),
-    *(Scene, Thing, Attribute, Relation, Count, Answer, Usage, EditEvidence, ObjectChange, Voice),
+    *(Scene, Thing, Attribute, Relation, Count, Answer, Usage, EditEvidence, ObjectChange, Edit, Voice),
 )
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
@@ -149,6 +150,8 @@ def test_odd_prompts_can_be_drawn_and_printed(prompt: str) -> None:
 
 
 def test_the_keys_of_a_prompt_and_of_an_edit_are_documented() -> None:
-    documented = set(re.findall(r"^\| `(\w+)`", (DOCS / "parse.md").read_text(), flags=re.M))
+    page = (DOCS / "parse.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)`", page, flags=re.M)) == set(document.scene_document(onprompt.parse("a dog")))
     edits = document.edits_document("remove the car", onprompt.parse_edit("remove the car"))
-    assert documented == {*document.scene_document(onprompt.parse("a dog")), *edits, *edits["edits"][0]}
+    assert set(edits) <= set(re.findall(r"`(\w+)`", page))
+    assert set(edits["edits"][0]) == {name for name, _ in serial.stored_fields(Edit)}
