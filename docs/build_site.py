@@ -56,7 +56,7 @@ def build(out: Path) -> None:
         for path in (ROOT / "docs").iterdir():
             if path.suffix == ".md":
                 (pages / path.name).write_text(relinked(path.read_text(), "docs"))
-            elif path.suffix in (".css", ".jpg", ".svg"):
+            elif path.suffix in (".css", ".jpg", ".js", ".svg"):
                 shutil.copy(path, pages)
         for source, page in PAGES.items():
             (pages / page).write_text(relinked((ROOT / source).read_text(), posixpath.dirname(source)))
