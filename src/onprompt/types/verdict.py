@@ -221,7 +221,7 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer to a sample by a rubric: scores, `value` in 0 to 1, and the checks they stand on."""
+    """The result for one sample: scores, `value`, and the checks behind them."""
 
     rubric: str
     judge: str
