@@ -35,6 +35,8 @@ PAGES = {
     "src/onprompt/vision/PERSON_KIND.md": "person-kind.md",
 }
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+COMMANDS = re.compile(r"^```(\n(?:# |cp |docker |export |make |onprompt |pip |python |uvx ))", re.MULTILINE)
+FIELD = re.compile(r"^    (\w+(?::| =) .*[^\s,([{])  # (.+)$", re.MULTILINE)  # of a class, with its comment
 SETTINGS = """# Settings
 
 Every setting with its default, from the code. They come from `onprompt.toml` in the current folder, the environment
@@ -54,13 +56,17 @@ def build(out: Path) -> None:
         for path in (ROOT / "docs").iterdir():
             if path.suffix == ".md":
                 (pages / path.name).write_text(relinked(path.read_text(), "docs"))
-            elif path.suffix in (".css", ".jpg", ".svg"):
+            elif path.suffix in (".css", ".jpg", ".js", ".svg"):
                 shutil.copy(path, pages)
         for source, page in PAGES.items():
             (pages / page).write_text(relinked((ROOT / source).read_text(), posixpath.dirname(source)))
         (pages / "settings.md").write_text(SETTINGS + "\n".join(settings()) + "\n")
         (pages / "options.md").write_text("# Options of all commands\n\n" + "\n".join(options()) + "\n")
-        config = (ROOT / "docs" / "site.toml").read_text().replace('"src"', f'"{ROOT / "src"}"')
+        for path in (ROOT / "src").rglob("*.py"):
+            copy = folder / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(documented(path.read_text()))
+        config = (ROOT / "docs" / "site.toml").read_text().replace('"src"', f'"{folder / "src"}"')
         (folder / "zensical.toml").write_text(config)
         subprocess.run([Path(sys.executable).parent / "zensical", "build", "--strict"], cwd=folder, check=True)
         shutil.rmtree(out, ignore_errors=True)
@@ -68,7 +74,7 @@ def build(out: Path) -> None:
 
 
 def relinked(text: str, folder: str) -> str:
-    """A document of some folder as a page: links lead to pages; what has no page stays as words."""
+    """A document of some folder as a page: commands are colored, links lead to pages or stay as words."""
 
     def replace(match: re.Match[str]) -> str:
         picture, words, target = match.groups()
@@ -80,7 +86,12 @@ def relinked(text: str, folder: str) -> str:
         page = PAGES.get(file, inside)
         return f"{picture}[{words}]({page}{mark}{anchor})" if page else words
 
-    return LINK.sub(replace, text)
+    return COMMANDS.sub(r"```sh\1", LINK.sub(replace, text))
+
+
+def documented(code: str) -> str:
+    """Code whose comments on fields are docstrings, which the reference shows."""
+    return FIELD.sub(lambda found: f"    {found[1]}\n    {found[2]!r}", code)
 
 
 def settings() -> Iterator[str]:

@@ -37,7 +37,7 @@ def test_the_first_sentence_follows_from_score_and_outcomes(
 
 def test_a_property_of_the_image_that_contradicts_the_prompt_is_in_the_summary(settings: Settings) -> None:
     text = said(Thing("a man", "man"), 3, settings, properties=NIGHT)
-    assert text == "The image differs from the prompt: the image: night (found light). Not checked: epic."
+    assert text == "The image differs from the prompt: night (found light). Not checked: epic."
 
 
 def test_a_wrong_count_is_said_in_numbers(settings: Settings) -> None:
@@ -49,3 +49,12 @@ def test_a_sentence_holds_claim_finding_probability_and_source(settings: Setting
     scene = Scene("", (Thing("a man", "man"),))
     (check,) = believe(scene, Image(Seen((MAN,), {"man": Known(("man",))})), settings)[:1]
     assert sentence(check) == f"expected a man: detected 1 (probability {check.probability:.2f}, test)"
+
+
+def test_an_object_of_a_broader_class_may_be_another_of_that_class(settings: Settings) -> None:
+    scene = Scene("", (Thing("a nurse", "nurse"),))
+    nurse = Sighting("nurse", "person", MAN.box, 0.99, "test")
+    checks = believe(scene, Image(Seen((nurse,), {"nurse": Known(("person",), settings.subtype_score)})), settings)
+    text = summary(PromptEvidence(scene), checks, 3, 4, verifiable=True)
+    assert text.endswith("Not checked: nurse (may be another person).")
+    assert "detected as 'person', the closest class that a detector knows" in sentence(checks[-1])

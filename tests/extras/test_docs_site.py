@@ -18,7 +18,7 @@ import onprompt
 from tests.extras.browser import faults, opened_browser
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = ("", "grading/", "commands/", "reference/", "architecture/")
+PAGES = ("", "grading/", "commands/", "comparison/", "reference/", "architecture/")
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from onprompt.types import (
     Check,
     Claim,
     Count,
+    Edit,
     EditEvidence,
     FactorScore,
     Finding,
@@ -42,7 +43,7 @@ from tests.conftest import photo
 # The types of which a stored verdict consists; a field with its default is not in the document.
 STORED = (
     *(Verdict, Sample, Picture, FactorScore, Check, Claim, Finding, PromptEvidence, Sighting, Swatch, Trait),
-    *(Scene, Thing, Attribute, Relation, Count, Answer, Usage, EditEvidence, ObjectChange, Voice),
+    *(Scene, Thing, Attribute, Relation, Count, Answer, Usage, EditEvidence, ObjectChange, Edit, Voice),
 )
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
@@ -61,14 +62,17 @@ def keys(value: object) -> set[str]:
 
 def test_every_key_of_the_document_is_documented_and_every_documented_key_is_there() -> None:
     page = (DOCS / "json.md").read_text()
-    documented = set(re.findall(r"`(\w+)`", page))
+    documented = set(re.findall(r"`(\w+)`", page + (DOCS / "parse.md").read_text()))
     listed = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^- (`[^:]*):", page, flags=re.M))))
     stored = {name for kind in STORED for name, _ in serial.stored_fields(kind)}
     measures = {**verdict().measures, "elements": 0.5, "relations": None}
     sample = replace(verdict().sample, options={"major": ["cup"]})
     edited = keys(document.document(edit(photo("coffee.png"), photo("chelsea.png"), "add a cat")))
     shown = keys(document.document(replace(verdict(), measures=measures, sample=sample)))
-    assert listed <= shown | edited | stored <= documented
+    generated = set(re.findall(r"^::: onprompt\.types\.(\w+)$", (DOCS / "reference.md").read_text(), flags=re.M))
+    assert {kind.__name__ for kind in STORED} <= generated
+    assert listed <= shown | edited | stored
+    assert shown | edited <= documented | stored
 
 
 def test_the_document_is_json_and_says_what_the_verdict_says() -> None:
@@ -146,6 +150,8 @@ def test_odd_prompts_can_be_drawn_and_printed(prompt: str) -> None:
 
 
 def test_the_keys_of_a_prompt_and_of_an_edit_are_documented() -> None:
-    documented = set(re.findall(r"^\| `(\w+)`", (DOCS / "parse.md").read_text(), flags=re.M))
+    page = (DOCS / "parse.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)`", page, flags=re.M)) == set(document.scene_document(onprompt.parse("a dog")))
     edits = document.edits_document("remove the car", onprompt.parse_edit("remove the car"))
-    assert documented == {*document.scene_document(onprompt.parse("a dog")), *edits, *edits["edits"][0]}
+    assert set(edits) <= set(re.findall(r"`(\w+)`", page))
+    assert set(edits["edits"][0]) == {name for name, _ in serial.stored_fields(Edit)}

@@ -5,6 +5,7 @@ A drawing is a picture with shapes over it and a caption below, written as pixel
 
 import base64
 import io
+import unicodedata
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from onprompt.report.terminal import WORST_FIRST, worst
 from onprompt.runs.reading import decode_again
 from onprompt.types import Outcome, Picture, Sighting, Verdict, View
 
-SIGNS = str.maketrans({"→": "->", "–": "-", "…": "...", "“": '"', "”": '"', "’": "'"})
+SIGNS = str.maketrans({"×": "x", "→": "->", "–": "-", "…": "...", "“": '"', "”": '"', "’": "'"})
 WIDTH, HEIGHT = 900, 1400  # pixels that a smaller image is enlarged to
 LARGEST = 16_000  # pixels of the longer side of an image that is drawn as it is in its file
 ROWS = 30  # findings listed below the image
@@ -80,7 +81,7 @@ class Drawing:
         self.height += 10 * self.unit
 
     def wrap(self, text: str) -> list[str]:
-        """Lines that fit the width; very long texts are cut. Pillow's own font has only Latin letters."""
+        """Lines that fit the width; very long texts are cut."""
         words = latin(text[:500]).split()
         pieces = (word[start : start + 60] for word in words for start in range(0, len(word), 60))
         rows = [""]
@@ -120,7 +121,9 @@ class Drawing:
         pen, font = ImageDraw.Draw(page), ImageFont.load_default(TEXT * self.unit)
         for shape in self.shapes:
             if shape.text:
-                pen.text((shape.left, shape.top), shape.text, fill=shape.fill, font=font)
+                # Pillow's own font has no other letters.
+                text = unicodedata.normalize("NFKD", shape.text).encode("ascii", "ignore").decode()
+                pen.text((shape.left, shape.top), text, fill=shape.fill, font=font)
             else:
                 around, width = shape.width / 2, max(1, round(shape.width)) if shape.width else 0
                 corners = shape.left - around, shape.top - around, shape.right + around, shape.bottom + around

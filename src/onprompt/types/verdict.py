@@ -13,14 +13,14 @@ from onprompt.types.scene import Count, Edit, Scene
 
 
 class Outcome(StrEnum):
-    """What became of a claim."""
+    """Whether a claim holds."""
 
-    MATCHED = "matched"
-    PARTIAL = "partial"
-    MISMATCH = "mismatch"
-    MISSING = "missing"
-    LOW_CONFIDENCE = "low_confidence"
-    UNVERIFIABLE = "unverifiable"
+    MATCHED = "matched"  # it holds
+    PARTIAL = "partial"  # a minor error
+    MISMATCH = "mismatch"  # present, but different
+    MISSING = "missing"  # a detector that knows the word found none
+    LOW_CONFIDENCE = "low_confidence"  # uncertain
+    UNVERIFIABLE = "unverifiable"  # nothing here can measure it
 
 
 class Flag(StrEnum):
@@ -105,14 +105,14 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of a claim."""
+    """What was found for a claim."""
 
     kind: Found
     value: str = ""  # a measured value, a detector's word, or what a model said
-    number: int | None = None
+    number: int | None = None  # how many
     most: int | None = None  # the upper end, where only a range is known
     probability: float | None = None
-    confidences: tuple[float, ...] = ()
+    confidences: tuple[float, ...] = ()  # of each sighting
     notes: tuple[str, ...] = ()  # truncated, occluded
 
 
@@ -127,12 +127,12 @@ class Check:
     claim: Claim
     finding: Finding
     outcome: Outcome
-    probability: float
-    source: str
+    probability: float  # that the claim holds
+    source: str  # the model or measurement that says so; "none" if nothing could look
     thing: int | None = None  # the object's index in the scene; None for the image as a whole
     box: Box | None = None
-    chosen: tuple[Sighting, ...] = ()
-    candidates: tuple[Sighting, ...] = ()
+    chosen: tuple[Sighting, ...] = ()  # the sightings that count for the object
+    candidates: tuple[Sighting, ...] = ()  # all that could be meant
     otherwise: float = 0.0  # the credit if it does not hold: .5 for a minor error, less for a similar kind
     target: int | None = None  # of a relation: the other object's index
 
@@ -221,16 +221,16 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer to a sample by a rubric: scores, `value` in 0 to 1, and the checks they stand on."""
+    """The result for one sample: scores, `value`, and the checks behind them."""
 
     rubric: str
     judge: str
     sample: Sample
-    value: float
-    factors: Mapping[str, FactorScore]
-    summary: str
-    flags: tuple[str, ...] = ()
-    checks: tuple[Check, ...] = ()
+    value: float  # the expected score as a share of the scale, 0 to 1
+    factors: Mapping[str, FactorScore]  # by name; "score" where there is just one
+    summary: str  # a short paragraph: what differs, what is uncertain, what was not checked
+    flags: tuple[str, ...] = ()  # reasons for caution
+    checks: tuple[Check, ...] = ()  # every claim
     measures: Mapping[str, float | None] = field(default_factory=dict)  # presence, coverage …: the numbers behind it
     evidence: Evidence | None = None
     answers: tuple[Answer, ...] = ()  # a model's, raw, in the order in which they came

@@ -136,7 +136,7 @@ def difference_words(groups: Sequence[Group], checks: Sequence[Check], outcomes:
             yield f"{asked} ({', '.join(map(note_of_fault, own))})"
     for check in checks:
         if is_property(check) and check.outcome in outcomes:
-            yield f"{property_words(check)} ({finding_words(check)})"
+            yield f"{claim_words(check.claim)} ({finding_words(check)})"
 
 
 def note_of_fault(check: Check) -> str:
@@ -152,7 +152,9 @@ def unchecked_words(groups: Sequence[Group], checks: Sequence[Check]) -> Iterabl
         elif group.first.outcome is not Outcome.MISSING:
             for check in group.checks[1:]:
                 if check.outcome is Outcome.UNVERIFIABLE:
-                    yield f"{group.thing.canonical} ({claim_words(check.claim)})"
+                    claim = check.claim
+                    words = f"may be another {claim.name}" if claim.kind == "kind" else claim_words(claim)
+                    yield f"{group.thing.canonical} ({words})"
     yield from (claim_words(c.claim) for c in checks if is_property(c) and c.outcome is Outcome.UNVERIFIABLE)
 
 
@@ -178,7 +180,7 @@ def plan_words(plan: Plan) -> str:
         return "\n".join([*lines, plan_words(plan._replace(model=name, parts=()))])
     if not plan.model:
         return "0 calls: this judge asks no model, so it costs nothing"
-    again = "; an unreadable answer is asked for once more" if plan.again else ""
+    again = "; after an unreadable answer the model is asked once more" if plan.again else ""
     faults = f"; skipped {plural(len(plan.faults), 'item')}, for example: {plan.faults[0]}" if plan.faults else ""
     return f"{call_words(plan)}{again}{faults}"
 

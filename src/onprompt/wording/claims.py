@@ -63,7 +63,7 @@ def detected_words(finding: Finding, _: Check) -> str:
 
 def only_broader(word: str) -> str:
     """That a detector knows no more than a broader class."""
-    return f"as {word!r}, the only class that was detectable"
+    return f"as {word!r}, the closest class that a detector knows"
 
 
 def counted_words(finding: Finding, _: Check) -> str:
@@ -71,7 +71,7 @@ def counted_words(finding: Finding, _: Check) -> str:
     if finding.most is not None:
         return f"found a crowd of {finding.number} to {finding.most}"
     weak = finding.confidences
-    return f"found {finding.number}" + (f", and {len(weak)} of low confidence ({max(weak):.2f})" if weak else "")
+    return f"found {finding.number}" + (f", and {len(weak)} more with low confidence ({max(weak):.2f})" if weak else "")
 
 
 def related_words(finding: Finding, _: Check) -> str:
@@ -98,7 +98,7 @@ def before_after_words(finding: Finding, _: Check) -> str:
     if min(before, after) >= EVEN:
         return f"{finding.value} detected before and after"
     if max(before, after) < EVEN:
-        return f"{finding.value} detected weakly at most ({before:.2f} before, {after:.2f} after)"
+        return f"{finding.value} not clearly detected ({before:.2f} before, {after:.2f} after)"
     return f"{finding.value} " + (f"detected only afterwards ({after:.2f})" if after >= EVEN else "no longer detected")
 
 
@@ -119,8 +119,8 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
     Found.COUNTED: counted_words,
     Found.MEASURED: lambda finding, _: f"found {finding.value}",
     Found.RELATED: related_words,
-    Found.CLASSIFIED: lambda finding, _: f"recognized, without a box ({finding.probability:.2f})",
-    Found.ESTIMATED: lambda finding, _: f"only estimated ({finding.probability:.2f})",
+    Found.CLASSIFIED: lambda finding, _: f"recognized by a classifier, without a box ({finding.probability:.2f})",
+    Found.ESTIMATED: lambda finding, _: f"estimated {finding.probability:.2f}, not measured",
     Found.STATED: stated_words,
     Found.SUBSTITUTE: lambda finding, _: f"{finding.value} instead ({finding.probability:.2f})",
     Found.PRESENT: present_words,
@@ -135,8 +135,8 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
     Found.TARGET_MISSING: lambda finding, _: f"the {finding.value} is missing",
     Found.TARGET_NOT_LOCATED: lambda finding, _: f"the {finding.value} was not located",
     Found.SAME_OBJECT: lambda _, __: "only one object was found for both",
-    Found.NO_PAIR: lambda _, __: "there are no two objects to be between",
-    Found.UNDECIDABLE: lambda _, __: "can't be told from one image",
+    Found.NO_PAIR: lambda _, __: "one of the two objects around it was not found",
+    Found.UNDECIDABLE: lambda _, __: "can't be decided from one image",
     Found.NOT_ANSWERED: lambda finding, _: UNUSABLE[finding.notes[0]] if finding.notes else "the model can't tell",
     Found.BEFORE_AFTER: before_after_words,
     Found.FAULT: lambda finding, _: f"{finding.value} (severity {finding.probability:.2f})",
@@ -144,7 +144,7 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
 
 
 def finding_words(check: Check) -> str:
-    """What was found of a claim."""
+    """What was found for a claim."""
     return WORDS[check.finding.kind](check.finding, check)
 
 

@@ -20,15 +20,15 @@ SIGNS = {  # never color alone
 }
 LOOK = {
     Flag.NEEDS_REVIEW: "uncertain: a person should look at it",
-    Flag.NOT_VERIFIABLE: "nothing could be checked: the score is a placeholder, in no mean",
+    Flag.NOT_VERIFIABLE: "nothing could be checked: the score is a placeholder and enters no mean",
     Flag.LOW_CONFIDENCE: "detected with low confidence",
-    Flag.JUDGES_DISAGREE: "the judges are far apart",
+    Flag.JUDGES_DISAGREE: "the judges disagree",
     Flag.MODEL_FAILED: "a model could not be asked",
     Flag.MODEL_UNREADABLE: "a model's answer could not be read",
 }
 INFORMATION = {
-    Flag.SOME_ANSWERS_UNREADABLE: "some of several answers could not be read",
-    Flag.ASKED_AGAIN: "an answer could not be read and was asked for again",
+    Flag.SOME_ANSWERS_UNREADABLE: "some of the repeated answers could not be read",
+    Flag.ASKED_AGAIN: "an answer could not be read, so the model was asked again",
     Flag.USAGE_ESTIMATED: "tokens are estimated",
 }
 # A rubric's own flags are information, too.
