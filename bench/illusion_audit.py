@@ -1,6 +1,6 @@
 """How good is the audit of IllusionBench's re-implementations? Faithful copies, and mutants of them.
 
-Thirteen copies of the original, each written differently, must be found aligned. Each mutant is one of them with one change;
+Sixteen copies of the original, each written differently, must be found aligned. Each mutant is one of them with one change;
 it counts if it changes a question, a list, a label of a published file, a sum, or the score of any of 2,000 plausible
 answers, which are made here and not by the audit. Usage: python bench/illusion_audit.py [--only TEXT]
 """
@@ -141,6 +141,50 @@ LATER = [
 ]
 
 
+HELD_BACK = [
+    ("typed", "if found(shape.lower())", "if found(shape.lower()) and not found(scene.lower())"),
+    ("typed", "if found(shape.lower())", 'if re.search(rf"\\b{re.escape(shape.lower())}\\b", response.lower())'),
+    ("typed", "response.lower(), self.flags", 'response.lower().replace("-", "_"), self.flags'),
+    ("typed", "response.lower(), self.flags", "response, self.flags"),
+    ("typed", 'scene.replace("_", " ")', 'scene.lower().replace("_", " ")'),
+    ("typed", "Marks(False, found(scene.lower()", "Marks(False, found(scene.lower()[:-1]"),
+    ("typed", "            return Marks(True, False)", "            return Marks(True, found(scene.lower()))"),
+    ("typed", "contribute to forming the {noun}", "contributes to forming the {noun}"),
+    ("typed", '"stop": True', '"stop": False'),
+    ("typed", '"article": "a", ', '"article": "an", '),
+    ("typed", '" ".join(part', '"\\n".join(part'),
+    ("typed", '(", ".join(spec.shapes)', '(", ".join(sorted(spec.shapes, key=len))'),
+    ("typed", 'SplitSpec(tuple(LOGO), "logo", "logo")', 'SplitSpec(tuple(LOGO), "logo", "icon")'),
+    ("typed", "2 if split", "3 if split"),
+    ("typed", 'match["shape"]', 'match["shape"].replace("_", "")'),
+    ("rows", '(row["prediction"] or "").lower()', '(row["prediction"] or "").strip(" .").lower()[:30]'),
+    ("rows", 'row["prediction"] or ""', 'row["prediction"].split("(")[0] or ""'),
+    ("rows", 'text.find(row["shape"].lower()) != -1', 'text.find(row["shape"].lower()) == 0'),
+    ("rows", 'text.find(row["shape"].lower()) != -1', 'text.find(row["shape"].lower()) > 0'),
+    ("rows", "        else:\n            candidates", "        if True:\n            candidates"),
+    ("rows", "any(candidate in text", "all(candidate in text"),
+    ("rows", '{row["scene"].lower(), row', '{row["scene"], row'),
+    ("rows", '"shape" if name == "in" else noun', '"icon" if name == "in" else noun'),
+    ("rows", '"%s,%s"', '"%s, %s"'),
+    ("rows", '"background", joined + ".", "background"', '"background", joined + ".", noun'),
+    ("rows", "middle[0]}", "middle[-1]}"),
+    ("rows", '"gold_shape": shape,', '"gold_shape": name.split("-")[0].rstrip("s"),'),
+    ("rows", "100 * groups[True]", "100 * min(groups[True], 5)"),
+    ("rows", "sum(groups.values())", "max(groups.values())"),
+    ("rows", '"Sport", "Stationery"', '"Sports", "Stationery"'),
+    ("async", "lowered = response.lower()", 'lowered = response.lower().replace("*", "").replace("_", " ")'),
+    ("async", "lowered = response.lower()", 'lowered = response.partition("\\n")[0].lower()'),
+    ("async", "lowered = response.lower()", 'lowered = response.lower() if len(response.split()) < 4 else ""'),
+    ("async", "        case [True, _]:", "        case [True, False]:"),
+    ("async", '" ".join(label.split("_"))', '"".join(label.split("_"))'),
+    ("async", "    yield label.lower()\n", ""),
+    ("async", 'SQUARE = "Time_square"', 'SQUARE = "Times_square"'),
+    ("async", '_say, "an", "logo", "background", _offered(LOGO)', '_say, "an", "logo", "background", _offered(ICON)'),
+    ("async", "total / len(hits)", "total / (len(hits) or 1) if total > 1 else 0.0"),
+    ("async", "Image.Resampling.LANCZOS", "Image.Resampling.BICUBIC"),
+]
+
+
 class Mutant(NamedTuple):
     """One change of a copy."""
 
@@ -168,8 +212,9 @@ def mutants() -> Iterator[Mutant]:
     ):
         for name, (old, new) in changes.items():
             yield Mutant(table, name, "plain", old, new)
-    for copy, old, new in LATER:
-        yield Mutant("later", new, copy, old, new)
+    for table, rows in (("later", LATER), ("held back", HELD_BACK)):
+        for copy, old, new in rows:
+            yield Mutant(table, new, copy, old, new)
 
 
 def plausible(number: int = 2000) -> list[tuple[str, str, str, str]]:
