@@ -65,8 +65,8 @@ def test_by_class_scene_kind_and_difficulty(results: Results) -> None:
 
 def test_what_has_no_answer_is_counted_and_left_out(results: Results) -> None:
     assert results.images == 5
-    assert results.unanswered == {"shape": 1, "scene": 0}
-    assert results.multi_word == {"shape": Rate(2, 4), "scene": Rate(3, 5)}
+    assert (results.unanswered("shape"), results.unanswered("scene")) == (1, 0)
+    assert (results.multi_word("shape"), results.multi_word("scene")) == (Rate(2, 4), Rate(3, 5))
 
 
 def test_strict_has_a_confusion_table(results: Results) -> None:

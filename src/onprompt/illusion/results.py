@@ -129,25 +129,20 @@ class Results:
     def images(self) -> int:
         return len({row.record.id for row in self.rows})
 
-    @property
-    def unanswered(self) -> dict[str, int]:
+    def unanswered(self, question: str) -> int:
         """Questions without a readable answer, which are left out of all counts."""
-        missing = Counter(row.record.question for row in self.rows if row.record.answer is None)
-        return {question: missing[question] for question in QUESTIONS}
+        return sum(row.record.question == question and row.record.answer is None for row in self.rows)
 
     @property
     def unnamed(self) -> int:
         """Answers about a label that is no option, left out of `strict`."""
         return sum("original" in row.outcomes and "strict" not in row.outcomes for row in self.rows)
 
-    @property
-    def multi_word(self) -> dict[str, Rate]:
+    def multi_word(self, question: str) -> Rate:
         """Answers of more than one word."""
-        said = dict[str, list[bool]]((name, []) for name in QUESTIONS)
-        for record, *_ in self.rows:
-            if record.answer is not None:
-                said[record.question].append(len(record.answer.split()) > 1)
-        return {name: Rate(sum(several), len(several)) for name, several in said.items()}
+        said = [row.record.answer for row in self.rows if row.record.question == question]
+        several = [len(answer.split()) > 1 for answer in said if answer is not None]
+        return Rate(sum(several), len(several))
 
 
 def measure(
@@ -188,15 +183,10 @@ def tables(results: Results, scoring: str) -> Iterator[Table]:
         published = [[model, *by_split[paper]] for model, by_split in PUBLISHED.items()]
         title = f"Recall in the paper, {paper}, in % (read off its figure)"
         yield Table("published", title, ("model", *QUESTIONS), published)
-    rows = [
-        [
-            name,
-            *(results.rate(scoring, name, kind) for kind in KINDS),
-            results.unanswered[name],
-            results.multi_word[name],
-        ]
-        for name in QUESTIONS
-    ]
+    rows = []
+    for name in QUESTIONS:
+        counts = (results.rate(scoring, name, kind) for kind in KINDS)
+        rows.append([name, *counts, results.unanswered(name), results.multi_word(name)])
     yield Table("counts", f"Counts ({scoring})", ("question", *KINDS, "no answer", "more than one word"), rows)
     for grouping, title in GROUPINGS.items():
         if groups := results.groups(grouping):
@@ -220,7 +210,7 @@ def notes(results: Results) -> Iterator[str]:
         if waiting := about["not_asked_yet"]:
             yield f"{number(waiting, 'image')} not asked about yet: run again to resume"
     yield from results.troubles
-    if missing := sum(results.unanswered.values()):
+    if missing := sum(map(results.unanswered, QUESTIONS)):
         yield f"{number(missing, 'question')} without a readable answer: left out"
     if results.unnamed:
         yield f"{number(results.unnamed, 'answer')} about a shape or scene that is not an option: left out of strict"

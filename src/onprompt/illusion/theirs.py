@@ -201,7 +201,7 @@ def members(module: ModuleType, folder: Path) -> Iterator[tuple[str, Any]]:
         if name.startswith("__") or isinstance(value, Stub | ModuleType):
             continue
         if isinstance(value, EnumType):
-            yield name, [each.value for each in value.__members__.values()]
+            yield name, [each.value for each in list[Any](value)]
         elif kind.__module__ == module.__name__:
             made = instance(kind) if value is kind else value
             for method in dir(kind) if made is not None else ():
