@@ -130,7 +130,7 @@ TOML = """
 file = "odd.py"
 [calls]
 scoring = "rate_it(lower_prediction, scene, shape)[0]"
-"questions.icon.shape" = "ask('icon')"
+questions = "ask('icon')"
 "labels.shape" = "folder(path)"
 "options.icon" = "ANY['other']"
 """
@@ -146,7 +146,9 @@ def folder(where): return where.split("/")[-3]
 def test_a_description_says_what_can_not_be_found(tmp_path: Path) -> None:
     (tmp_path / "odd.py").write_text(ODD)
     result = audited(tmp_path, TOML, "odd.toml")
-    assert [(each.table, each.name) for each in changed(result)] == [("questions", "icon"), ("options", "icon")]
+    expected = [*(("questions", split) for split in ("sin", "logo", "icon")), ("options", "icon")]
+    assert [(each.table, each.name) for each in changed(result)] == expected
+    assert point(result, "questions", "old_sin").verdict is Verdict.NOT_DESCRIBED, "not mentioned"
     assert point(result, "labels", "sin").verdict is Verdict.SAME
     assert result.calls["scoring.scene"] == "rate_it(lower_prediction, scene, shape)[0]"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.illusion.audit import audit
+from onprompt.illusion.audit import LIMIT, audit
 from onprompt.illusion.theirs import Found
 from tests.illusion.copies import FAITHFUL
 
@@ -115,17 +115,17 @@ def test_memory_and_files_are_limited(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "error"),
+    ("source", "limit", "error"),
     [
-        ("raise ValueError('not here')", "can't be imported: ValueError: not here"),
-        ("import time; time.sleep(60)", "was stopped after 8 s"),
-        ("import os; os._exit(5)", "ends its process"),
-        ("import os\nwhile True: os.write(1, b'forged\\n' * 1000)", "was stopped after 8 s"),
+        ("raise ValueError('not here')", LIMIT, "can't be imported: ValueError: not here"),
+        ("import time; time.sleep(60)", 8.0, "was stopped after 8 s"),
+        ("import os; os._exit(5)", LIMIT, "ends its process"),
+        ("import os\nwhile True: os.write(1, b'forged\\n' * 1000)", 8.0, "was stopped after 8 s"),
     ],
 )
-def test_a_file_that_can_not_be_tried(tmp_path: Path, source: str, error: str) -> None:
+def test_a_file_that_can_not_be_tried(tmp_path: Path, source: str, limit: float, error: str) -> None:
     (tmp_path / "bad.py").write_text(source)
-    result = audit(tmp_path / "bad.py", 8.0)
+    result = audit(tmp_path / "bad.py", limit)
     assert (result.error, result.aligned) == (error, False)
 
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -123,17 +124,18 @@ def audited(file: Path, calls: Mapping[str, str], cases: Sequence[Case]) -> Audi
         functions = load(file)
     except BaseException as raised:  # their module may do anything at import
         error = f"can't be imported: {described(raised)}"
-    skipped = "" if CUE_CONFLICT.search(file.read_text("utf-8")) else "old_sin"
+    skipped = "" if CUE_CONFLICT.search(f"{calls}{file.read_text('utf-8')}") else "old_sin"
     old, usual = ([case for case in cases if (case.point == skipped) is here] for here in (True, False))
     slots: dict[str, list[Case]] = {}
     for case in usual:
         slots.setdefault(case.slot, []).append(case)
-    nothing = error or "nothing found that does this"
+    nothing = error or "nothing found"
     uses, failed = find(functions, slots)
     why = defaultdict(lambda: nothing, failed)
-    for slot, text in calls.items() if functions else ():
-        functions[text], words = named(file, text, {*slots[slot][0].known, "doc"})
-        uses[slot] = Use(text, words)
+    for name, slot in product(calls, slots if functions else ()):
+        if f"{slot}.".startswith(f"{name}."):  # `scoring` stands for all slots that begin so
+            functions[calls[name]], words = named(file, calls[name], {*slots[slot][0].known, "doc"})
+            uses[slot] = Use(calls[name], words)
 
     def theirs(cases: Sequence[Case]) -> list[Found]:
         return found_by(functions, uses, why, cases)
@@ -142,9 +144,8 @@ def audited(file: Path, calls: Mapping[str, str], cases: Sequence[Case]) -> Audi
     points = compare([*usual, *old], [case.wanted for case in (*usual, *old)], [*theirs(usual), *untold])
     points, effect = with_effects(points, theirs)
     missing = [f"{name} is not installed: a stub stands in; {install(name)}" for name in stubs()]
-    return Audit(
-        file.name, points, {slot: calls.get(slot) or str(use) for slot, use in uses.items()}, missing, error, effect
-    )
+    used = {slot: use.function if use.function in calls.values() else str(use) for slot, use in uses.items()}
+    return Audit(file.name, points, used, missing, error, effect)
 
 
 def found_by(

@@ -6,25 +6,25 @@ from dataclasses import asdict
 from typing import Any
 
 from onprompt.illusion.audit import Audit, Point, Verdict
-from onprompt.illusion.protocol import SPLITS
+from onprompt.illusion.results import number
 from onprompt.report.tables import markdown_table, shortened, table_lines
 
 LONGEST, LEAD = 76, 20  # characters of a cell, and before two long texts differ
-ASSUMED = "made-up answers, right as often as those of the paper's models, in assumed forms"
+ASSUMED = "made-up answers, as often right as those of the paper's models"
 
 
 def summary(result: Audit) -> str:
     """The audit in one sentence."""
+    changes, rest = result.with_verdict(Verdict.CHANGES), len(result.with_verdict(Verdict.NOT_DESCRIBED))
     if result.error:
         return f"Not tried: {result.name} {result.error}."
-    if changes := result.with_verdict(Verdict.CHANGES):
+    if changes:
         counts = Counter(point.table for point in changes)
-        where = " and ".join(f"{count} point{'s' * (count > 1)} of {table}" for table, count in counts.items())
+        where = " and ".join(f"{number(count, 'point')} of {table}" for table, count in counts.items())
         return f"Not aligned: {result.name} differs from the original in {where}."
     if not result.aligned:
         return f"Undecided: no question and no score of {result.name} could be tried."
-    rest = len(result.with_verdict(Verdict.NOT_DESCRIBED))
-    more = f"; {rest} points are not described" if rest else ""
+    more = f"; not described: {number(rest, 'point')}" if rest else ""
     return f"Aligned: nothing that was tried of {result.name} changes scores{more}."
 
 
@@ -46,15 +46,10 @@ def rows(result: Audit) -> Iterator[tuple[str, ...]]:
         grouped.setdefault((point.table, point.verdict, own), []).append(point)
     for (table, verdict, _), points in grouped.items():
         first, tried = min(points, key=lambda each: len(each.example)), sum(each.tried for each in points)
-        names = [point.name for point in points]
-        name = (
-            ", ".join(names)
-            if len(names) <= len(SPLITS) + 1
-            else f"{len(names)} {'other ' * (verdict is Verdict.SAME)}kinds of answers"
-        )
-        effect = first.effect or f"{tried:,} case{'s' * (tried != 1)}"
+        names = ", ".join(point.name for point in points)
+        names = f"{len(points)} other kinds of answers" if table == "scoring" and len(points) > 1 else names
         shown = (shortened(" ".join(cell.split()), LONGEST) for cell in (first.example, *differing_part(first)))
-        yield f"{table}: {name}", verdict.value, *shown, effect
+        yield f"{table}: {names}", verdict.value, *shown, first.effect or number(tried, "case")
 
 
 def differing_part(point: Point) -> tuple[str, str]:
@@ -68,12 +63,12 @@ def differing_part(point: Point) -> tuple[str, str]:
 def text(result: Audit) -> Iterator[str]:
     """The page for the terminal: a table of points, and below it an example of each difference."""
     table = list(rows(result))
-    yield from (summary(result), "")
-    yield from table_lines(("point", "verdict", "effect"), [(each[0], each[1], each[5]) for each in table])
-    yield ""
-    yield from (f"{each[0]}: {each[2]}: original {each[3]}, theirs {each[4]}" for each in table if each[3])
-    yield ""
-    yield from notes(result)
+    yield summary(result)
+    if table:
+        yield from ("", *table_lines(("point", "verdict", "effect"), [(each[0], each[1], each[5]) for each in table]))
+    examples = [f"{each[0]}: {each[2]}: original {each[3]}, theirs {each[4]}" for each in table if each[3]]
+    for part in filter(None, (examples, list(notes(result)))):
+        yield from ("", *part)
 
 
 def markdown(result: Audit) -> Iterator[str]:

@@ -18,7 +18,7 @@ from onprompt.illusion.protocol import QUESTIONS, SPLITS, spelling
 from onprompt.illusion.theirs import Doc, Found, Function, call
 
 PROBES, TRIES = 16, 120  # cases that a function is tried on, and ways to pass arguments to it
-# Agreement that makes a name needless, that a question needs whose split no name tells, and too little.
+# Agreement that makes a name needless, that is needed where no name tells what a function is for, and too little.
 SURE, ALIKE, NONE = 0.75, 0.25, 0.05
 CLOSE = 0.0006  # of two recalls, one with three digits or a percentage with one
 NEAR = 0.9  # likeness of a question whose split the sample tells
@@ -177,8 +177,9 @@ def find(
             shares |= likenesses(name, words, probes, replies)
             if all(reply.error for reply in replies) and has_words(name, DATA["functions"].get(table, "")):
                 failed[table] = name, replies[0].error
+        sure = max(shares.values(), default=0.0) >= SURE  # then it is what the table compares, whatever its name
         for (use, slot), vague in spoken_for(shares).items():
-            rank = rank_of(use, slot, shares[use, slot], vague, function.used)
+            rank = rank_of(use, slot, shares[use, slot], vague, sure, function.used)
             if rank and (slot not in best or rank < best[slot][0]):
                 best[slot] = rank, use
     uses = {slot: use for slot, (_, use) in best.items()}
@@ -236,13 +237,13 @@ def spoken_for(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str],
     }
 
 
-def rank_of(use: Use, slot: str, share: float, vague: int, used: bool) -> tuple[Any, ...] | None:
+def rank_of(use: Use, slot: str, share: float, vague: int, sure: bool, used: bool) -> tuple[Any, ...] | None:
     """How good a use is for a slot, the best first; None if it is none."""
     table = slot.partition(".")[0]
     kind, _, method = use.function.rpartition(".")
     name = kind if method.startswith("__") else method
     fits = share > LISTS_ALIKE if table == "options" else has_words(name, DATA["functions"][table])
-    if share < (SURE if not fits else ALIKE if table == "questions" and vague else 0.0):
+    if not (fits or sure) or share < (ALIKE if not fits or (table == "questions" and vague) else 0.0):
         return None
     short = len(tokens(use.function)), use.function
     return share < NONE, not fits, vague, used, name.startswith("_"), -round(share, 1), short, -share, str(use.path)

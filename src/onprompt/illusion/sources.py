@@ -45,21 +45,20 @@ def code_of(path: Path, folder: Path) -> tuple[Path, dict[str, str]]:
 
 
 def named_calls(path: Path, text: str) -> tuple[Path, dict[str, str]]:
-    """The file of a TOML file, and its calls by slot: `scoring` stands for all slots that begin so."""
+    """The file of a TOML file, and its calls."""
     try:
         said = Description(**tomllib.loads(text))
         if not (file := (path.parent / said.file).resolve()).is_file():
             raise ValueError(f"file = {said.file!r} is not there")
         for call in said.calls.values():
             compile(call, str(path), "eval")
-    except (ValueError, TypeError, SyntaxError) as error:
+    except (ValueError, TypeError, AttributeError, SyntaxError) as error:
         raise UserError(f"{path}: {error}\n{NEEDED}") from None
     slots = dict.fromkeys(case.slot for case in cases())
-    meant = {name: [slot for slot in slots if f"{slot}.".startswith(f"{name}.")] for name in said.calls}
-    for name, served in meant.items():
-        if not served:
+    for name in said.calls:
+        if not any(f"{slot}.".startswith(f"{name}.") for slot in slots):
             raise UserError(f"{path}: no table {name!r}; there are {', '.join(slots)}")
-    return file, {slot: said.calls[name] for name, served in meant.items() for slot in served}
+    return file, said.calls
 
 
 def quoted_code(text: str) -> Iterator[str]:
