@@ -1,6 +1,6 @@
 """How good is the audit of IllusionBench's re-implementations? Faithful copies, and mutants of them.
 
-Thirteen copies of the original, each written differently, must be found aligned. Each mutant is one of them with one change;
+Sixteen copies of the original, each written differently, must be found aligned. Each mutant is one of them with one change;
 it counts if it changes a question, a list, a label of a published file, a sum, or the score of any of 2,000 plausible
 answers, which are made here and not by the audit. Usage: python bench/illusion_audit.py [--only TEXT]
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import resource
 import sys
 import tempfile
 import time
@@ -35,6 +36,7 @@ SCORERS: dict[str, Scorer] = {  # whether an answer to a question hits, by each 
     "tuple": lambda m, q, a, s, b: m.grade(a, s, b)[q == "scene"],
     "hit": lambda m, q, a, s, b: m.is_correct(a, s, b, q),
 }
+LIMIT = 600.0  # seconds of an audit; a busy machine may not decide what is caught
 LOWER = {"plain": "prediction = prediction.lower()", "harness": "prediction = prediction.lower()",
          "counts": "text = prediction.lower()", "hit": "said = answer.lower()"}  # fmt: skip
 READ = {  # what is done to an answer before it is scored
@@ -141,6 +143,50 @@ LATER = [
 ]
 
 
+HELD_BACK = [
+    ("typed", "if found(shape.lower())", "if found(shape.lower()) and not found(scene.lower())"),
+    ("typed", "if found(shape.lower())", 'if re.search(rf"\\b{re.escape(shape.lower())}\\b", response.lower())'),
+    ("typed", "response.lower(), self.flags", 'response.lower().replace("-", "_"), self.flags'),
+    ("typed", "response.lower(), self.flags", "response, self.flags"),
+    ("typed", 'scene.replace("_", " ")', 'scene.lower().replace("_", " ")'),
+    ("typed", "Marks(False, found(scene.lower()", "Marks(False, found(scene.lower()[:-1]"),
+    ("typed", "            return Marks(True, False)", "            return Marks(True, found(scene.lower()))"),
+    ("typed", "contribute to forming the {noun}", "contributes to forming the {noun}"),
+    ("typed", '"stop": True', '"stop": False'),
+    ("typed", '"article": "a", ', '"article": "an", '),
+    ("typed", '" ".join(part', '"\\n".join(part'),
+    ("typed", '(", ".join(spec.shapes)', '(", ".join(sorted(spec.shapes, key=len))'),
+    ("typed", 'SplitSpec(tuple(LOGO), "logo", "logo")', 'SplitSpec(tuple(LOGO), "logo", "icon")'),
+    ("typed", "2 if split", "3 if split"),
+    ("typed", 'match["shape"]', 'match["shape"].replace("_", "")'),
+    ("rows", '(row["prediction"] or "").lower()', '(row["prediction"] or "").strip(" .").lower()[:30]'),
+    ("rows", 'row["prediction"] or ""', 'row["prediction"].split("(")[0] or ""'),
+    ("rows", 'text.find(row["shape"].lower()) != -1', 'text.find(row["shape"].lower()) == 0'),
+    ("rows", 'text.find(row["shape"].lower()) != -1', 'text.find(row["shape"].lower()) > 0'),
+    ("rows", "        else:\n            candidates", "        if True:\n            candidates"),
+    ("rows", "any(candidate in text", "all(candidate in text"),
+    ("rows", '{row["scene"].lower(), row', '{row["scene"], row'),
+    ("rows", '"shape" if name == "in" else noun', '"icon" if name == "in" else noun'),
+    ("rows", '"%s,%s"', '"%s, %s"'),
+    ("rows", '"background", joined + ".", "background"', '"background", joined + ".", noun'),
+    ("rows", "middle[0]}", "middle[-1]}"),
+    ("rows", '"gold_shape": shape,', '"gold_shape": name.split("-")[0].rstrip("s"),'),
+    ("rows", "100 * groups[True]", "100 * min(groups[True], 5)"),
+    ("rows", "sum(groups.values())", "max(groups.values())"),
+    ("rows", '"Sport", "Stationery"', '"Sports", "Stationery"'),
+    ("async", "lowered = response.lower()", 'lowered = response.lower().replace("*", "").replace("_", " ")'),
+    ("async", "lowered = response.lower()", 'lowered = response.partition("\\n")[0].lower()'),
+    ("async", "lowered = response.lower()", 'lowered = response.lower() if len(response.split()) < 4 else ""'),
+    ("async", "        case [True, _]:", "        case [True, False]:"),
+    ("async", '" ".join(label.split("_"))', '" ".join(label.lower().split("_"))'),
+    ("async", "    yield label.lower()\n", ""),
+    ("async", 'SQUARE = "Time_square"', 'SQUARE = "Times_square"'),
+    ("async", '_say, "an", "logo", "background", _offered(LOGO)', '_say, "an", "logo", "background", _offered(ICON)'),
+    ("async", "total / len(hits)", "total / (len(hits) or 1) if total > 1 else 0.0"),
+    ("async", "Image.Resampling.LANCZOS", "Image.Resampling.BICUBIC"),
+]
+
+
 class Mutant(NamedTuple):
     """One change of a copy."""
 
@@ -168,8 +214,9 @@ def mutants() -> Iterator[Mutant]:
     ):
         for name, (old, new) in changes.items():
             yield Mutant(table, name, "plain", old, new)
-    for copy, old, new in LATER:
-        yield Mutant("later", new, copy, old, new)
+    for table, rows in (("later", LATER), ("held back", HELD_BACK)):
+        for copy, old, new in rows:
+            yield Mutant(table, new, copy, old, new)
 
 
 def plausible(number: int = 2000) -> list[tuple[str, str, str, str]]:
@@ -212,7 +259,7 @@ def audited(folder: Path, source: str) -> tuple[list[str], bool, float]:
     """The tables with a point that changes scores, whether it is aligned, and the seconds that it took."""
     (folder / "copied.py").write_text(source)
     start = time.monotonic()
-    result = audit(folder / "copied.py")
+    result = audit(folder / "copied.py", LIMIT)
     tables = [point.table for point in result.with_verdict(Verdict.CHANGES)]
     return tables, result.aligned, time.monotonic() - start
 
@@ -220,13 +267,13 @@ def audited(folder: Path, source: str) -> tuple[list[str], bool, float]:
 def main() -> None:
     """Print the figures, and every miss."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", help="mutants whose table, name or copy holds this")
+    parser.add_argument("--only", default="", help="`copies`, or mutants whose table, name or copy holds this")
     only = parser.parse_args().only
     seconds: list[float] = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         alarms = []
-        for name, source in COPIES.items() if not only else ():
+        for name, source in COPIES.items() if only in ("", "copies") else ():
             tables, aligned, took = audited(folder, source)
             seconds.append(took)
             if tables or not aligned:
@@ -255,8 +302,10 @@ def main() -> None:
     print(
         f"all: {every.total()} mutants, {total} differ, {caught.total()} caught ({caught.total() / max(1, total):.3f})"
     )
+    print(f"false alarms: {len(alarms)} of {len(COPIES)} faithful copies (none are tried with --only TEXT)")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
-        f"false alarms: {len(alarms)} of {len(COPIES)} faithful copies; {sum(seconds) / len(seconds):.1f} s an audit, at most {max(seconds):.1f}"
+        f"an audit: {sum(seconds) / len(seconds):.1f} s, at most {max(seconds):.1f}; processor {(used.ru_utime + used.ru_stime) / len(seconds):.1f} s"
     )
 
 

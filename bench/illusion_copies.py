@@ -358,7 +358,210 @@ def scene_of(p, split): return p.rsplit("/", 1)[-1].split("-")[1 + (split == "ic
 def mean(values): return sum(values) / max(len(values), 1)
 """
 )
+# Written after the audit was rewritten, in further styles, with forty mutants (HELD_BACK in illusion_audit.py).
+TYPED = (
+    LISTS
+    + """
+import re
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+
+class SplitSpec(NamedTuple):
+    shapes: tuple
+    noun: str
+    sought: str
+
+
+SPECS = {
+    "sin": SplitSpec(tuple(SIN), "icon", "shape"),
+    "logo": SplitSpec(tuple(LOGO), "logo", "logo"),
+    "icon": SplitSpec(tuple(ICON), "icon", "icon"),
+}
+
+
+class Prompt(ABC):
+    intro = "This image contains {article} icon integrated into a background, where elements of the background contribute to forming the {noun}."
+    ask = "Identify the {sought} that is represented in the image by choosing exclusively among the following options:{options}"
+    answer = "Provide your response by stating only the single, most accurate class name that represents the {named}."
+    close = "You have to respond with a single word."
+
+    @abstractmethod
+    def fields(self, spec): ...
+
+    def render(self, subset: str) -> str:
+        spec = SPECS[subset]
+        options = ",".join((", ".join(spec.shapes), ", ".join(SIMPLE + COMPLEX)))
+        values = {"noun": spec.noun, "options": options, **self.fields(spec)}
+        if values.pop("stop", False):
+            values["options"] += "."
+        return " ".join(part.format_map(values) for part in (self.intro, self.ask, self.answer, self.close))
+
+
+class ShapePrompt(Prompt):
+    def fields(self, spec):
+        return {"article": "a", "sought": spec.sought, "named": spec.noun}
+
+
+class ScenePrompt(Prompt):
+    def fields(self, spec):
+        return {"article": "an", "sought": "background", "named": "background", "stop": True}
+
+
+class Marks(NamedTuple):
+    shape: bool
+    scene: bool
+
+
+class Scorer:
+    def __init__(self, flags=0):
+        self.flags = flags
+
+    def __call__(self, *, response: str, shape: str, scene: str) -> Marks:
+        found = lambda *forms: re.search("|".join(re.escape(form) for form in forms), response.lower(), self.flags) is not None
+        if found(shape.lower()):
+            return Marks(True, False)
+        return Marks(False, found(scene.lower(), scene.replace("_", " ")))
+
+
+PATTERN = re.compile(r"(?P<shape>[^/]+)/[^/]+/(?P<stem>[^/]+)$")
+
+
+def parse_path(image_path: str, *, split: str) -> dict:
+    match = PATTERN.search(image_path)
+    return {"shape": match["shape"], "scene": match["stem"].split("-")[2 if split == "icon" else 1]}
+"""
+)
+ROWS = (
+    LISTS
+    + TEMPLATES
+    + """
+from collections import defaultdict
+
+SHAPES_OF = {"in": SIN, "logo": LOGO, "icon": ICON}
+SCENES_ALL = [*SIMPLE, *COMPLEX]
+
+
+def make_queries(subset):
+    name = subset.lower()
+    joined = "%s,%s" % (", ".join(SHAPES_OF[name]), ", ".join(SCENES_ALL))
+    noun = "logo" if name == "logo" else "icon"
+    what = "shape" if name == "in" else noun
+    queries = []
+    for target, values in (("shape", ("a", noun, what, joined, noun)), ("scene", ("an", noun, "background", joined + ".", "background"))):
+        queries.append({"target": target, "query": TEXT.format(*values)})
+    return queries
+
+
+def annotate(rows):
+    out = []
+    for row in rows:
+        text = (row["prediction"] or "").lower()
+        row = dict(row)
+        row["shape_hit"] = row["scene_hit"] = 0
+        if text.find(row["shape"].lower()) != -1:
+            row["shape_hit"] = 1
+        else:
+            candidates = {row["scene"].lower(), row["scene"].replace("_", " ")}
+            row["scene_hit"] = int(any(candidate in text for candidate in candidates))
+        out.append({"shape_hit": row["shape_hit"], "scene_hit": row["scene_hit"]})
+    return out
+
+
+def aggregate_hits(hits):
+    groups = defaultdict(int)
+    for hit in hits:
+        groups[bool(hit)] += 1
+    return 100 * groups[True] / sum(groups.values())
+
+
+def gold_from_filename(filepath, subset):
+    *_, shape, _, name = filepath.split("/")
+    _, *middle = name.split("-")
+    return {"gold_shape": shape, "gold_scene": middle[1] if subset == "icon" else middle[0]}
+"""
+)
+ASYNC = (
+    LISTS
+    + """
+import asyncio
+import enum
+from functools import partial, reduce
+
+
+class Outcome(enum.Enum):
+    SHAPE = enum.auto()
+    SCENE = enum.auto()
+    REST = enum.auto()
+
+
+class Scene(str, enum.Enum):
+    OCEAN = "Ocean"
+    ORIGAMI = "Origami"
+    FOREST = "Forest"
+    CLOUD = "Cloud"
+    SAND = "Sand_dune"
+    VILLAGE = "Medieval_Village"
+    CITY = "City"
+    RUINS = "Underwater_ruins"
+    MUSEUM = "Museum"
+    MARKET = "Bazaar_market"
+    SQUARE = "Time_square"
+
+
+def _say(article, noun, sought, offered, named):
+    lines = (
+        f"This image contains {article} icon integrated into a background, where elements of the background contribute to forming the {noun}.",
+        f"Identify the {sought} that is represented in the image by choosing exclusively among the following options:{offered}",
+        f"Provide your response by stating only the single, most accurate class name that represents the {named}.",
+        "You have to respond with a single word.",
+    )
+    return reduce(lambda one, other: one + " " + other, lines)
+
+
+def _offered(shapes):
+    return ", ".join(shapes) + "," + ", ".join(scene.value for scene in Scene)
+
+
+question_sin_shape = partial(_say, "a", "icon", "shape", _offered(SIN), "icon")()
+question_sin_scene = partial(_say, "an", "icon", "background", _offered(SIN) + ".", "background")()
+question_logo_shape = partial(_say, "a", "logo", "logo", _offered(LOGO), "logo")()
+question_logo_scene = partial(_say, "an", "logo", "background", _offered(LOGO) + ".", "background")()
+question_icon_shape = partial(_say, "a", "icon", "icon", _offered(ICON), "icon")()
+question_icon_scene = partial(_say, "an", "icon", "background", _offered(ICON) + ".", "background")()
+
+
+async def grade_response(response, sample):
+    await asyncio.sleep(0)
+    lowered = response.lower()
+    match [sample["shape_label"].lower() in lowered, any(form in lowered for form in spellings(sample["scene_label"]))]:
+        case [True, _]:
+            return Outcome.SHAPE
+        case [False, True]:
+            return Outcome.SCENE
+    return Outcome.REST
+
+
+def spellings(label):
+    yield label.lower()
+    yield " ".join(label.split("_"))
+
+
+def summarize_scores(hits: list) -> dict:
+    total = 0
+    for hit in hits:
+        total += int(hit)
+    return {"recall": total / len(hits), "n": len(hits)}
+
+
+def prepare_image(img, size):
+    width, height = size
+    from PIL import Image
+    return img.convert("RGB").resize((width, height), resample=Image.Resampling.LANCZOS)
+"""
+)
 COPIES = {
     "plain": PLAIN, "harness": HARNESS, "counts": COUNTS, "class": CLASS, "tuple": TUPLE, "hit": HIT, "constants": CONSTANTS,
     "mapping": MAPPING, "stubbed": STUBBED, "state": STATE, "evaluator": EVALUATOR, "snippets": SNIPPETS, "script": SCRIPT,
+    "typed": TYPED, "rows": ROWS, "async": ASYNC,
 }  # fmt: skip

@@ -52,7 +52,7 @@ def changed(result: Audit) -> list[Point]:
     return result.with_verdict(Verdict.CHANGES)
 
 
-def point(result: Audit, name: str) -> Point:
-    """The point whose name has these words."""
-    (found,) = (each for each in result.points if name in each.name)
+def point(result: Audit, table: str, name: str) -> Point:
+    """What an audit says of one point."""
+    (found,) = (each for each in result.points if (each.table, each.name) == (table, name))
     return found

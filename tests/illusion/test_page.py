@@ -35,7 +35,7 @@ def test_recalls_stand_beside_the_papers_with_intervals(html: str) -> None:
 
 
 def test_confusion_is_by_the_strict_scoring(html: str) -> None:
-    assert "Confusion, shape question" in html
+    assert "Confusion, shape question (strict)" in html
     assert '<td class="number heat-3 right">1</td>' in html
 
 

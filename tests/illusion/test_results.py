@@ -65,17 +65,16 @@ def test_by_class_scene_kind_and_difficulty(results: Results) -> None:
 
 def test_what_has_no_answer_is_counted_and_left_out(results: Results) -> None:
     assert results.images == 5
-    assert results.unanswered == {"shape": 1, "scene": 0}
-    assert results.multi_word == {"shape": Rate(2, 4), "scene": Rate(3, 5)}
+    assert (results.unanswered("shape"), results.unanswered("scene")) == (1, 0)
+    assert (results.multi_word("shape"), results.multi_word("scene")) == (Rate(2, 4), Rate(3, 5))
 
 
-def test_strict_has_a_confusion_matrix(results: Results) -> None:
-    assert results.confusion("shape") == (
-        ["Car", "Cat", "Dog", "ambiguous", "none"],
-        {"Car": [0, 0, 0, 0, 1], "Cat": [0, 1, 1, 1, 0]},
-    )
-    columns, rows = results.confusion("scene")
-    assert dict(zip(columns, rows["City"], strict=True))["none"] == 1
+def test_strict_has_a_confusion_table(results: Results) -> None:
+    table = results.confusion("shape")
+    assert table.head == ("shape", "Car", "Cat", "Dog", "ambiguous", "none")
+    assert table.rows == [["Car", 0, 0, 0, 0, 1], ["Cat", 0, 1, 1, 1, 0]]
+    by_label = {row["scene"]: row for row in map(results.confusion("scene").entry, results.confusion("scene").rows)}
+    assert by_label["City"]["none"] == 1
 
 
 def test_strict_goes_by_what_is_meant_where_the_originals_rule_misreads_the_path() -> None:
@@ -102,16 +101,16 @@ def test_the_terminal_shows_recalls_beside_the_published_ones(results: Results) 
     assert shown[0] == "IllusionBench sin (the paper's IN): 5 images"
     assert "original  75.0 % (30.1–95.4)  40.0 % (11.8–76.9)" in shown
     assert "GPT-4o         35.1   41.9" in shown
-    assert "Cat    33.3 % (6.1–79.2)  Dog 1, ambiguous 1" in shown
     assert "1 question without a readable answer: left out" in shown
 
 
 def test_the_document_is_json_with_all_of_it(results: Results) -> None:
     entry = json.loads(json.dumps(document(results, "strict")))
-    assert (entry["format"], entry["scoring"]) == ("onprompt.illusion/3", "strict")
+    assert (entry["format"], entry["scoring"]) == ("onprompt.illusion/4", "strict")
     assert entry["recall"][0]["shape"] == {"count": 3, "of": 4, "value": 0.75, "interval": [0.3006, 0.9544]}
     assert entry["by_class"][1]["shape"]["count"] == 1
     assert entry["counts"][0]["ambiguous"]["count"] == 1
+    assert entry["confusion_shape"][0] == {"shape": "Car", "Car": 0, "Cat": 0, "Dog": 0, "ambiguous": 0, "none": 1}
     assert entry["published"][4] == {"model": "Qwen-VL", "shape": 16.9, "scene": 54.1}
 
 

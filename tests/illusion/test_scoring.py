@@ -1,10 +1,9 @@
 import random
-import time
 
 import pytest
 
 from onprompt.illusion.protocol import SCENES, SPLITS, Split
-from onprompt.illusion.scoring import SCORINGS, Outcome, original, recall, strict
+from onprompt.illusion.scoring import Outcome, original, recall, strict
 
 SIN, LOGO, ICON, OLD = (SPLITS[name] for name in ("sin", "logo", "icon", "old_sin"))
 SHAPE, SCENE, REST, BOTH = (True, False), (False, True), (False, False), (True, True)
@@ -154,13 +153,3 @@ def test_strict_goes_by_what_a_label_means() -> None:
     assert strict("Stationery", "Stationary", "City", ICON)[:2] == SHAPE
     assert strict("stationary", "Stationery", "City", ICON)[:2] == SHAPE
     assert strict("elephant", "cat", "elephant", OLD)[:2] == SCENE
-
-
-def test_30_000_answers_are_rescored_in_at_most_5_seconds() -> None:
-    cases = random_cases(30_000, 3)
-    start = time.perf_counter()
-    for case in cases:
-        for score in SCORINGS.values():
-            score(*case)
-    took = time.perf_counter() - start
-    assert took <= 5, f"{took:.2f} s"

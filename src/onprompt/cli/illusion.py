@@ -26,7 +26,8 @@ def audit_file(
     """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE of the file."""
     import json as encoding
 
-    from onprompt.illusion.audit import audit, document, markdown, summary, text
+    from onprompt.illusion.audit import audit
+    from onprompt.illusion.audit_page import document, markdown, summary, text
 
     result = audit(file)
     if out:

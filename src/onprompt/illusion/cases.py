@@ -4,9 +4,9 @@ import hashlib
 import random
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from functools import cache
+import string
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,10 +18,8 @@ from onprompt.illusion.protocol import QUESTIONS, SCENES, SPLITS, Split
 from onprompt.illusion.scoring import original
 
 DATA = protocol.load_toml("cases.toml")
-INSIDE_WORDS, SYNONYMS = (
-    dict(entry.split(": ") for entry in " ".join(DATA["words"][name].split()).split("; "))
-    for name in ("inside", "synonyms")
-)
+INSIDE_WORDS, SYNONYMS = DATA["inside"], DATA["synonyms"]
+FORMATTER = string.Formatter()
 LABELS, BOTH = "labels in lower or upper case", "both shape and scene"
 FILLER = "There are many small things in the picture and it seems to be drawn with skill " * 80
 MOST = 40  # texts of a point that are tried for one image; the next image has others
@@ -38,24 +36,33 @@ class Case(NamedTuple):
     wanted: Any
     known: Mapping[str, Any]
 
+    @property
+    def table(self) -> str:
+        """Questions, options, scoring, labels, totals or images."""
+        return self.slot.partition(".")[0]
 
-def cases(folder: Path) -> list[Case]:
-    """All cases; pictures are drawn in the folder."""
+    @property
+    def question(self) -> str:
+        """Shape or scene, if the slot is of one."""
+        return self.slot.rpartition(".")[2]
+
+
+def cases() -> list[Case]:
+    """All cases."""
     lists = {"scenes": SCENES, **{name: split.shapes for name, split in SPLITS.items()}}
     return [
         *(question_case(split, question) for split in SPLITS.values() for question in QUESTIONS),
-        *(Case(f"options.{name}", f"options: {name}", f"options of {name}", list(lists[name]), {}) for name in lists),
+        *(Case(f"options.{name}", name, f"options of {name}", list(lists[name]), {}) for name in lists),
         *score_cases(),
         *(label_case(split, path, question) for split, path in paths() for question in QUESTIONS),
         *(sum_case(name, question) for name in DATA["sums"] for question in QUESTIONS),
-        *pictures(folder),
+        *pictures(),
     ]
 
 
 # ---- answers ---------------------------------------------------------------------------------------------------------
 
 
-@cache
 def score_cases() -> list[Case]:
     """Answers in all forms, about every shape and scene of the published splits."""
     found: dict[tuple[Split, str, str, str, str], None] = {}
@@ -64,7 +71,7 @@ def score_cases() -> list[Case]:
         images = islice(zip(cycle(folders), cycle(SCENES), strict=False), max(len(folders), len(SCENES)))
         for number, (shape, scene) in enumerate(images if split.paper else ()):
             for (point, patterns), name in product(DATA["answers"].items(), (shape, scene)):
-                texts = list(answers(patterns, name, shape, scene, split))
+                texts = list(answers(patterns, forms_of(name, shape, scene, split)))
                 thinned = 1 + len(texts) // MOST
                 for text in texts[number % thinned :: thinned]:
                     both = shape.lower() in text.lower() and scene.lower() in text.lower()
@@ -76,53 +83,42 @@ def score_cases() -> list[Case]:
     return [score_case(*each, question) for each in found for question in QUESTIONS]
 
 
-def answers(patterns: Iterable[str], name: str, shape: str, scene: str, split: Split) -> Iterator[str]:
-    """Answers in some forms that name an option."""
-    forms, lower = forms_of(name, shape, scene, split), name.lower()
-    parts = [lower[:3], lower[: len(name) // 2], lower[-4:], lower[:2] + lower[3:], *re.split(r"[_ ]", lower)]
-    near = [*filter(None, SYNONYMS.get(lower, "").split(", ")), *(part for part in parts if lower not in part)]
+def answers(patterns: Iterable[str], forms: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Patterns with each form of what they name; one that an option lacks, such as a second word, gives no answer."""
     for pattern in patterns:
-        if "{y}" in pattern:
-            yield from (pattern.format(y=word) for word in near)
-        elif "{m" in pattern:
-            for around in DATA["markup"]["around"]:
-                inside = {"m": around.format(name), "mx": around.format(forms["x"]), "mn": around.format("none")}
-                yield pattern.format(**forms, **inside)
-        else:
-            with suppress(KeyError):  # an option of one word has no {a} and {b}
-                yield pattern.format(**forms)
+        names = [name for _, name, _, _ in FORMATTER.parse(pattern) if name]
+        for values in product(*(forms[name] for name in names)):
+            yield pattern.format(**dict(zip(names, values, strict=True)))
 
 
-def forms_of(name: str, shape: str, scene: str, split: Split) -> dict[str, str]:
+def forms_of(name: str, shape: str, scene: str, split: Split) -> dict[str, Sequence[str]]:
     """What the placeholders of cases.toml stand for."""
-    first, _, second = re.sub("[_ ]", "\0", name).partition("\0")
-    words = {
-        "a": first,
-        "b": second,
-        "al": first.lower(),
-        "bl": second.lower(),
-        "au": first.upper(),
-        "bu": second.upper(),
-    }
+    first, *second = re.split("[_ ]", name)
     kinds = (split.shapes, SCENES) if name == shape else (SCENES, split.shapes)
     alike, unlike = ([option for option in kind if option not in (shape, scene)] for kind in kinds)
     place = kinds[0].index(name) if name in kinds[0] else 0
-    other, lower = scene if name == shape else shape, name.lower()
-    return (words if second else {}) | {
-        "n": name, "l": lower, "u": name.upper(), "t": name.title(), "w": name.swapcase(),
-        "s": name.replace("_", " "), "sl": lower.replace("_", " "), "h": re.sub("[_ ]", "-", name),
-        "in": INSIDE_WORDS.get(lower, f"x{lower}x"), "o": other, "ol": other.lower(),
-        "x": alike[place % len(alike)], "z": unlike[place % len(unlike)], "fill": FILLER,
-        "rest": ", ".join(option for option in split.options if option != name), "all": ", ".join(split.options),
+    wrong, other, lower = alike[place % len(alike)], scene if name == shape else shape, name.lower()
+    parts = [lower[:3], lower[: len(name) // 2], lower[-4:], lower[:2] + lower[3:], *re.split("[_ ]", lower)]
+    double = [first + between + second[0] for between in DATA["parts"]["separators"]] if second else []
+    single = {
+        "n": name, "l": lower, "u": name.upper(), "t": name.title(), "w": name.swapcase(), "s": name.replace("_", " "),
+        "h": re.sub("[_ ]", "-", name), "in": INSIDE_WORDS.get(lower, f"x{lower}x"), "o": other, "ol": other.lower(),
+        "x": wrong, "z": unlike[place % len(unlike)], "fill": FILLER, "all": ", ".join(split.options),
+        "rest": ", ".join(option for option in split.options if option != name),
     }  # fmt: skip
+    markup = {"m": name, "mx": wrong, "mn": "none"}
+    return {
+        **{key: [text] for key, text in single.items()},
+        **{key: [around.format(text) for around in DATA["parts"]["markup"]] for key, text in markup.items()},
+        **{"d": double, "dl": [text.lower() for text in double], "du": [text.upper() for text in double]},
+        "y": [*SYNONYMS.get(lower, []), *(part for part in parts if lower not in part)],
+    }
 
 
-@cache
 def sample() -> list[Case]:
     """Answers that are right as often as those of the paper's models, on average, in assumed forms."""
     dice = random.Random(4)  # noqa: S311 no secret
     points, splits = DATA["sample"], [split for split in SPLITS.values() if split.paper]
-    weights = [point["weight"] for point in points.values()]
     found = []
     for number in range(SAMPLE):
         split, question = splits[number % len(splits)], QUESTIONS[number // len(splits) % 2]
@@ -131,9 +127,9 @@ def sample() -> list[Case]:
         wrong = dice.choice([name for name in split.options if name not in (shape, scene)])
         rate = statistics.mean(by[split.paper][QUESTIONS.index(question)] for by in protocol.PUBLISHED.values())
         named = asked if 100 * dice.random() < rate else dice.choice([other, wrong])
-        point = dice.choices(list(points), weights)[0]
+        (point,) = dice.choices(list(points), [each["weight"] for each in points.values()])
         forms = forms_of(named, named if named in split.shapes else shape, scene, split)
-        answer = dice.choice(points[point]["forms"]).format(**forms)
+        (answer,) = answers([dice.choice(points[point]["forms"])], forms)
         point = point.format(kind="shape" if named in split.shapes else "scene")
         found.append(score_case(split, shape, scene, answer, point, question))
     return found
@@ -143,10 +139,11 @@ def sample() -> list[Case]:
 
 
 def about(split: Split, question: str) -> dict[str, Any]:
-    """What any function may be given: the split by its names, and the question."""
+    """What any function may be given: the split by its names, the question, and a sample of a harness."""
     paper = split.paper or split.name
     part = "background" if question == "scene" else "shape"
-    return {"split": split.name, "subset": paper.lower(), "paper": paper, "question": question, "asked_part": part}
+    names = {"split": split.name, "subset": paper.lower(), "paper": paper}
+    return {**names, "question": question, "asked_part": part, **{f"doc {name}": name for name in names}}
 
 
 def question_case(split: Split, question: str) -> Case:
@@ -156,9 +153,8 @@ def question_case(split: Split, question: str) -> Case:
     texts["shapes_text"] = ("," if split.name == "old_sin" else ", ").join(split.shapes)
     texts["options_text"] = f"{texts['shapes_text']},{texts['scenes_text']}"
     known = {**about(split, question), **lists, "options": split.options, **texts}
-    known |= dict.fromkeys(("doc", "doc_subset", "doc_paper"))
     slot, shown = f"questions.{split.name}.{question}", f"the {question} question of {split.name}"
-    return Case(slot, f"question: {split.name}, {question}", shown, split.questions[question], known)
+    return Case(slot, split.name, shown, split.questions[question], known)
 
 
 def score_case(split: Split, shape: str, scene: str, answer: str, point: str, question: str) -> Case:
@@ -167,7 +163,8 @@ def score_case(split: Split, shape: str, scene: str, answer: str, point: str, qu
     said = {"prediction": answer, "lower_prediction": answer.lower(), "results": [answer]}
     lists = {"predictions": [answer], "shapes": [shape], "scenes": [scene], "labels": [labels[question]]}
     path = published_paths(split, shape, scene)[0]
-    known = {**about(split, question), **labels, "label": labels[question], **said, **lists, "path": path, "doc": None}
+    known = {**about(split, question), **labels, "label": labels[question], **said, **lists, "path": path}
+    known["docs"] = [known]
     short = answer if len(answer) <= 60 else f"{answer[:40]}…{answer[-15:]}"
     shown = f"{short!r} for {shape} in {scene}, {question} question"
     wanted = getattr(original(answer, shape, scene, split), question)
@@ -176,9 +173,9 @@ def score_case(split: Split, shape: str, scene: str, answer: str, point: str, qu
 
 def label_case(split: Split, path: str, question: str) -> Case:
     """A label of a file, by its path."""
-    known = {**about(split, question), "path": path, "file": path.rpartition("/")[2], "path_object": {"pathlib": path}}
+    known = {**about(split, question), "path": path, "file": path.rpartition("/")[2], "path_object": Path(path)}
     wanted = getattr(protocol.gold(path, split), question)
-    return Case(f"labels.{question}", f"labels: {split.name}", f"the {question} of {path}", wanted, known)
+    return Case(f"labels.{question}", split.name, f"the {question} of {path}", wanted, known)
 
 
 def sum_case(name: str, question: str) -> Case:
@@ -187,11 +184,12 @@ def sum_case(name: str, question: str) -> Case:
     scores = [original(answer, shape, scene, SPLITS["sin"]) for shape, scene, answer in rows]
     outcomes = ["shape" if score.shape else "scene" if score.scene else "rest" for score in scores]
     hits = [int(outcome == question) for outcome in outcomes]
-    shapes, scenes, predictions = (list(column) for column in zip(*rows, strict=True))
-    known = {"question": question, "outcomes": outcomes, "hits": hits}
-    known |= {"predictions": predictions, "shapes": shapes, "scenes": scenes}
-    known |= {"labels": shapes if question == "shape" else scenes}
-    return Case(f"totals.{question}", "recall: how answers are summed up", name, float(statistics.mean(hits)), known)
+    shapes, scenes, predictions = map(list, zip(*rows, strict=True))
+    labels = shapes if question == "shape" else scenes
+    known = {"question": question, "outcomes": outcomes, "hits": hits, "predictions": predictions}
+    docs = [dict(zip(("shape", "scene", "prediction"), row, strict=True)) | {"question": question} for row in rows]
+    known |= {"shapes": shapes, "scenes": scenes, "labels": labels, "docs": docs}
+    return Case(f"totals.{question}", "how answers are summed up", name, float(statistics.mean(hits)), known)
 
 
 def paths() -> Iterator[tuple[Split, str]]:
@@ -210,27 +208,17 @@ def published_paths(split: Split, shape: str, scene: str) -> list[str]:
     return [pattern.format(shape=shape, lower=shape.lower(), scene=scene) for pattern in patterns]
 
 
-def pictures(folder: Path) -> Iterator[Case]:
-    """Files with pictures that tell resizes apart: edges, gradients, transparency, and a quarter turn in EXIF."""
-    for number, (name, (width, height, mode, turned)) in enumerate(DATA["pictures"].items()):
+def pictures() -> Iterator[Case]:
+    """Pictures that tell resizes apart: edges, gradients, transparency, and a quarter turn in EXIF."""
+    for name, (width, height, mode, turned) in DATA["pictures"].items():
         places = product(range(height), range(width))
         data = [(x * 4, (x * y) // 3, 255 * ((x // 5 + y // 7) % 2), 255 - 3 * y) for y, x in places]
         image = Image.frombytes("RGBA", (width, height), bytes(value & 255 for pixel in data for value in pixel))
         image = image.convert("RGB").quantize(32) if mode == "P" else image.convert(mode)
         exif = Image.Exif()
         exif.update({0x0112: 6} if turned else {})
-        image.save(path := folder / f"{number}.png", exif=exif)
+        image.save(file := BytesIO(), "PNG", exif=exif)
         pixels = image.convert("RGB").resize(SIZE, Image.Resampling.LANCZOS).tobytes()
-        wanted = {"size": list(SIZE), "mode": "RGB", "sha256": hashlib.sha256(pixels).hexdigest()}
-        known = {"image": {"picture": str(path)}, "width": SIZE[0], "height": SIZE[1], "size": list(SIZE)}
-        yield Case("images", "images: resized pixels", name, wanted, known)
-
-
-def same_label(wanted: str, found: str, question: str) -> bool:
-    """Whether the original scores every plausible answer alike with either label."""
-    forms = {re.sub("[_ -]", between, name) for name in (wanted, found) for between in "_ -"}
-    outcomes = []
-    for label in (wanted, found):
-        labels = (label, "\0") if question == "shape" else ("\0", label)
-        outcomes.append([original(text, *labels, SPLITS["sin"]) for form in forms for text in (form, form.lower())])
-    return outcomes[0] == outcomes[1] and protocol.spelling(wanted) == protocol.spelling(found)
+        wanted = {"size": SIZE, "mode": "RGB", "sha256": hashlib.sha256(pixels).hexdigest()}
+        known = {"image": file.getvalue(), "width": SIZE[0], "height": SIZE[1], "size": SIZE}
+        yield Case("images", "resized pixels", name, wanted, known)

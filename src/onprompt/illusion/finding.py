@@ -1,36 +1,25 @@
-"""Finds and calls what a re-implementation offers, by the names of functions and parameters and by trying them."""
+"""Finds what a re-implementation offers, by the names of functions and parameters and by trying them."""
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import json
-import os
+import io
 import re
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice, product
-from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
+
+from PIL import Image
 
 from onprompt.illusion.cases import DATA, Case
 from onprompt.illusion.protocol import QUESTIONS, SPLITS, spelling
+from onprompt.illusion.theirs import Doc, Found, Function, call
 
-CHILD = Path(__file__).with_name("child.py")
-KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")  # of the environment: no keys, no tokens, no home
-LONGEST_REPLY = 2**20  # bytes
-LIMIT = 60.0  # seconds in total
 PROBES, TRIES = 16, 120  # cases that a function is tried on, and ways to pass arguments to it
-SURE, ALIKE, NONE = (
-    0.75,
-    0.25,
-    0.05,
-)  # agreement that a name need not tell, of a question that no name tells, and too little
+# Agreement that makes a name needless, that is needed where no name tells what a function is for, and too little.
+SURE, ALIKE, NONE = 0.75, 0.25, 0.05
 CLOSE = 0.0006  # of two recalls, one with three digits or a percentage with one
 NEAR = 0.9  # likeness of a question whose split the sample tells
 LISTS_ALIKE = 0.6  # share of options that two lists have in common
@@ -46,146 +35,70 @@ class Use(NamedTuple):
     path: tuple[str | int, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.function}({', '.join(self.words)}){''.join(f'[{key}]' for key in self.path)}"
+        given = ", ".join(word.partition(" ")[0] for word in self.words)
+        return f"{self.function}({given}){''.join(f'[{key}]' for key in self.path)}"
 
 
-class Found(NamedTuple):
-    """What a call makes of a case; `tried` is False where nothing is known of it, and `error` says why."""
-
-    value: Any = None
-    error: str = ""
-    tried: bool = True
+# ---- using a function ------------------------------------------------------------------------------------------------
 
 
-# ---- calling ---------------------------------------------------------------------------------------------------------
-
-
-class TheirCode:
-    """A Python file in a process of its own, bounded in time, whose group is killed on exit; a context manager."""
-
-    def __init__(self, file: Path, limit: float = LIMIT) -> None:
-        """Start the process: no environment of ours, no compiled files beside theirs."""
-        self.error = ""  # why nothing can be called any more
-        self.failed: dict[str, str] = {}  # why a function could not be called in the last way that was tried
-        self.folder = tempfile.TemporaryDirectory(prefix="onprompt-audit-", ignore_cleanup_errors=True)
-        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-B", str(CHILD), str(file), json.dumps(DATA["parameters"])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=self.folder.name,
-            env=environment | {"PYTHONUTF8": "1", "TMPDIR": self.folder.name},
-            start_new_session=True,
-        )
-        self.timer = threading.Timer(limit, self.stop, [f"was stopped after {limit:g} s"])
-        self.timer.start()
-        message = self.read_line()
-        self.error = self.error or message.get("error", "")
-        self.functions: dict[str, Any] = message.get("value", {})
-        self.stubs: list[str] = message.get("stubs", [])  # packages that are not installed
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.timer.cancel()
-        self.stop("has ended")
-        self.process.communicate()  # closes the pipes
-        self.folder.cleanup()
-
-    def stop(self, why: str) -> None:
-        """Kill the process and its group."""
-        self.error = self.error or why
-        with contextlib.suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL) if hasattr(os, "killpg") else self.process.kill()
-        self.process.wait()
-
-    def read_line(self) -> dict[str, Any]:
-        """The next line that the process writes; {} if it has ended or can't be understood."""
-        line = self.process.stdout.readline(LONGEST_REPLY) if self.process.stdout and not self.error else b""
-        try:
-            return dict(json.loads(line))
-        except (ValueError, TypeError, RecursionError):
-            self.stop("writes to the audit's channel" if line else "ends its process")
-            return {}
-
-    def call(self, function: str, calls: Sequence[Sequence[Any]]) -> list[Found]:
-        """What a function returns for each list of arguments."""
-        with contextlib.suppress(OSError):  # a broken pipe shows as a missing reply
-            if self.process.stdin:
-                self.process.stdin.write(f"{json.dumps([function, calls])}\n".encode())
-                self.process.stdin.flush()
-        found = []
-        for message in (self.read_line() for _ in calls):
-            why = self.error
-            if package := message.get("missing"):
-                why = f"needs {package}, which is not installed: pip install {DATA['install'].get(package, package)}"
-            found.append(Found(message.get("value"), why or message.get("error", ""), tried=not why))
-        if found and all(each.error for each in found):
-            self.failed[function] = found[0].error
-        return found
-
-    def why_not(self, table: str, used: Iterable[Use]) -> str:
-        """Why nothing was found that does what a table compares."""
-        words, works = DATA["functions"].get(table, ""), {use.function for use in used}
-        failed = [f"{name} {why}" for name, why in self.failed.items() if name not in works and has_words(name, words)]
-        return self.error or "; ".join(failed[:1]) or "nothing found that does this"
-
-
-def arguments(words: Sequence[str], case: Case) -> list[Any]:
-    """The values of what a function is given; `doc_paper` is a sample whose split has the paper's name."""
-
-    def value(word: str) -> Any:
-        if word.partition("_")[0] != "doc":
-            return case.known.get(word, word)
-        doc = {name: each for name, each in case.known.items() if isinstance(each, str | list)}
-        split = doc[word.partition("_")[2] or "split"]
-        return {name: each for name, each in doc.items() if name not in ("subset", "paper")} | {"split": split}
-
-    return [value(word) for word in words]
-
-
-def values(code: TheirCode, use: Use, cases: Sequence[Case]) -> list[Found]:
+def values(functions: Mapping[str, Function], use: Use, cases: Sequence[Case]) -> list[Found]:
     """What one function makes of cases; where it never works, how it is called is not described."""
-    replies = code.call(use.function, [arguments(use.words, case) for case in cases])
-    found = [read(use, reply, case) for reply, case in zip(replies, cases, strict=True)]
+    function = functions[use.function]
+    found = [read(use, call(function, arguments(use.words, case)), case) for case in cases]
     if all(each.error for each in found):
         return [Found(None, f"{use.function} {each.error}", tried=False) for each in found]
     return found
 
 
+def arguments(words: Sequence[str], case: Case) -> Iterator[Any]:
+    """The values of what a function is given: its own lists, a picture as Pillow opens it, a sample as harnesses do."""
+    for word in words:
+        kind, _, split = word.partition(" ")  # `doc paper` is a sample whose split has the paper's name
+        value = case.known.get(word, word)
+        if kind == "doc":
+            named = dict.fromkeys(("split", "subset", "paper"), case.known.get(split or "split"))
+            value = Doc({**case.known, **named})
+        if kind == "docs":
+            value = [Doc(each) for each in case.known["docs"]]
+        if word == "image":
+            value = Image.open(io.BytesIO(value))
+        yield list(value) if isinstance(value, list | tuple) else value
+
+
 def read(use: Use, reply: Found, case: Case) -> Found:
     """What a reply says of a case."""
     value = reply.value
-    with contextlib.suppress(KeyError, IndexError, TypeError):
+    with suppress(KeyError, IndexError, TypeError):
         for key in use.path:
             value = value[key]
         if not reply.error and (meant := reading(value, case)) is not None:
             return Found(meant)
-        if not reply.error and value is None and case.slot.startswith("scoring"):
+        if not reply.error and value is None and case.table == "scoring":
             return Found(False)  # as where it has said nothing of a shape or scene
     return Found(None, reply.error or f"returns {repr(reply.value)[:60]}, which is not understood", reply.tried)
 
 
 def reading(value: Any, case: Case) -> Any:
     """A value as the table of a case has it; None if it has another type."""
-    table, _, question = case.slot.partition(".")
-    if table == "questions" and isinstance(value, str):
-        text = re.sub(r"\{(\w+)\}", lambda found: filled(found, case), value)
-        return None if re.search(r"\{\w*\}", text) else text
-    if table == "scoring" and isinstance(value, str):
-        known = [kind for kind, names in DATA["outcomes"].items() if value.lower() in names]
-        return question in known if known else None
-    if table == "scoring":
-        return bool(value) if isinstance(value, int | float) and value in (0, 1, 100) else None
-    fits = {
-        "options": isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value),
-        "labels": isinstance(value, str) and len(value) <= LONGEST_LABEL,
-        "totals": isinstance(value, int | float) and not isinstance(value, bool) and value == value,
-        "images": isinstance(value, dict) and "sha256" in value,
-    }
-    return value if fits.get(table) else None
+    match case.table, value:
+        case "questions", str():
+            text = re.sub(r"\{(\w+)\}", lambda found: filled(found, case), value)
+            return None if re.search(r"\{\w*\}", text) else text
+        case "scoring", str():
+            known = [kind for kind, names in DATA["outcomes"].items() if value.lower() in names]
+            return case.question in known if known else None
+        case "scoring", 0 | 1 | 100:
+            return bool(value)
+        case "options", [str(), *_] if all(isinstance(each, str) for each in value):
+            return value
+        case "labels", str() if len(value) <= LONGEST_LABEL:
+            return value
+        case "totals", int() | float() if not isinstance(value, bool) and value == value:
+            return value
+        case "images", {"sha256": _}:
+            return value
+    return None
 
 
 def filled(found: re.Match[str], case: Case) -> str:
@@ -200,7 +113,7 @@ def agree(wanted: Any, found: Any) -> bool:
     return bool(wanted == found)
 
 
-# ---- finding ---------------------------------------------------------------------------------------------------------
+# ---- what names tell -------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -231,17 +144,61 @@ def given_for(parameter: str, case: Case) -> list[str]:
     return next(filter(None, known), [])
 
 
-def ways(parameters: Sequence[tuple[str, bool]], table: str, case: Case) -> Iterator[tuple[str, ...]]:
+def ways(function: Function, case: Case) -> Iterator[tuple[str, ...]]:
     """The ways to call a function: a parameter with a default is left alone unless its name is known."""
     choices = []
-    for name, has_default in parameters:
-        if has_default and not any(has_words(name, words) for words in DATA["parameters"]):
+    for each in function.parameters:
+        if each.default is not each.empty and not any(has_words(each.name, words) for words in DATA["parameters"]):
             break
-        choices.append(given_for(name, case))
+        choices.append(given_for(each.name, case))
     for given in islice(product(*choices), TRIES):
-        fits = all(set(words.split()) & set(given) for words in DATA["needed"].get(table, ()))
-        if fits and len(set(given)) == len(given) and not (table == "options" and given):
+        kinds = {word.partition(" ")[0] for word in given}
+        fits = all(set(words.split()) & kinds for words in DATA["needed"].get(case.table, ()))
+        if fits and len(kinds) == len(given) and not (case.table == "options" and given):
             yield given
+
+
+# ---- finding ---------------------------------------------------------------------------------------------------------
+
+
+def find(
+    functions: Mapping[str, Function], cases: Mapping[str, Sequence[Case]]
+) -> tuple[dict[str, Use], dict[str, str]]:
+    """The best use for each slot, and by table why a function that is named for it can't be used."""
+    tables: dict[str, list[Case]] = {}
+    for own in cases.values():
+        tables.setdefault(own[0].table, []).extend(own[:: 1 + len(own) // PROBES])
+    best: dict[str, tuple[tuple[Any, ...], Use]] = {}
+    failed: dict[str, tuple[str, str]] = {}
+    for (table, probes), (name, function) in product(tables.items(), functions.items()):
+        shares: dict[tuple[Use, str], float] = {}
+        for words in ways(function, probes[0]):
+            replies = [call(function, arguments(words, case)) for case in probes]
+            shares |= likenesses(name, words, probes, replies)
+            if all(reply.error for reply in replies) and has_words(name, DATA["functions"].get(table, "")):
+                failed[table] = name, replies[0].error
+        sure = max(shares.values(), default=0.0) >= SURE  # then it is what the table compares, whatever its name
+        for (use, slot), vague in spoken_for(shares).items():
+            rank = rank_of(use, slot, shares[use, slot], vague, sure, function.used)
+            if rank and (slot not in best or rank < best[slot][0]):
+                best[slot] = rank, use
+    uses = {slot: use for slot, (_, use) in best.items()}
+    used = {use.function for use in uses.values()}
+    return uses, {table: f"{name} {error}" for table, (name, error) in failed.items() if name not in used}
+
+
+def likenesses(
+    name: str, words: tuple[str, ...], probes: Sequence[Case], replies: Sequence[Found]
+) -> dict[tuple[Use, str], float]:
+    """How close replies are to the original, by where in the result and by slot."""
+    shares: dict[tuple[Use, str], float] = {}
+    for path in {path for case, reply in zip(probes, replies, strict=True) for path in leaves(reply.value, case)}:
+        use = Use(name, words, path)
+        for case, reply in zip(probes, replies, strict=True):
+            if not (found := read(use, reply, case)).error:
+                share = likeness(case.wanted, found.value) / sum(other.slot == case.slot for other in probes)
+                shares[use, case.slot] = shares.get((use, case.slot), 0.0) + share
+    return shares
 
 
 def leaves(value: Any, case: Case, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -253,76 +210,43 @@ def leaves(value: Any, case: Case, path: tuple[str | int, ...] = ()) -> Iterator
             yield from leaves(item, case, (*path, key))
 
 
-def find(code: TheirCode, cases: Mapping[str, Sequence[Case]]) -> dict[str, Use]:
-    """The best use for each slot: named for it, not called by another function, close to the original."""
-    tables: dict[str, list[Case]] = {}
-    for slot, own in cases.items():
-        tables.setdefault(slot.partition(".")[0], []).extend(own[:: 1 + len(own) // PROBES])
-    best: dict[str, tuple[tuple[Any, ...], Use]] = {}
-    for (table, probes), (name, about) in product(tables.items(), code.functions.items()):
-        tries = [tried(code, name, words, probes) for words in ways(about["parameters"], table, probes[0])]
-        shares = {key: share for each in tries for key, share in each.items()}
-        for (use, slot), share in (closest(shares) if table in ("questions", "labels") else shares).items():
-            rank = rank_of(use, slot, share, about["used"])
-            if rank and (slot not in best or rank < best[slot][0]):
-                best[slot] = rank, use
-    return {slot: use for slot, (_, use) in best.items()}
-
-
-def tried(code: TheirCode, name: str, words: tuple[str, ...], probes: Sequence[Case]) -> dict[tuple[Use, str], float]:
-    """How close a function that is called in one way is to the original, by where in its result and by slot."""
-    replies = list(zip(probes, code.call(name, [arguments(words, case) for case in probes]), strict=True))
-    shares: dict[tuple[Use, str], float] = {}
-    for path in {path for case, reply in replies for path in leaves(reply.value, case)}:
-        use = Use(name, words, path)
-        for case, reply in replies:
-            found = read(use, reply, case)
-            if not found.error:
-                share = likeness(case.wanted, found.value) / sum(other.slot == case.slot for other in probes)
-                shares[use, case.slot] = shares.get((use, case.slot), 0) + share
-    return shares
-
-
-def closest(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str], float]:
-    """The questions that texts are, or the labels: where no name tells which, only what they are closest to."""
-
-    def rivals(use: Use, slot: str) -> tuple[Any, ...]:
-        about = slot.split(".")[1:]  # split and question, or the latter alone
-        aspects = zip(about, ASPECTS[-len(about) :], strict=True)
-        return use.path, *(name if any(tells(use, *aspect)) else "" for name, aspect in aspects)
-
-    top: dict[tuple[Any, ...], float] = {}
-    for (use, slot), share in shares.items():
-        top[rivals(use, slot)] = max(share, top.get(rivals(use, slot), 0))
+def spoken_for(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str], int]:
+    """The slots that a function may serve, and how vaguely names tell so: by the path (1) or not at all (2)."""
+    allowed: dict[tuple[Use, str], tuple[int, Hashable]] = {}
+    for use, slot in shares:
+        vague, decided = 0, list[str]()
+        for names, words in ASPECTS:
+            wanted = set(slot.split(".")) & set(names)
+            given = words & set(use.words)
+            by_name, by_path = (told(each) & set(names) for each in (use.function, str(use.path)))
+            if wanted and not given and any(found and not found & wanted for found in (by_name, by_path)):
+                break
+            vague += 0 if given or by_name or not wanted else 1 if by_path else 2
+            decided += wanted if given or by_name or by_path else []
+        else:
+            allowed[use, slot] = vague, (use.path, *decided)
+    top: dict[Hashable, float] = {}
+    for key, (_, rivals) in allowed.items():
+        top[rivals] = max(shares[key], top.get(rivals, 0.0))
+    # A text or label whose split or question no name tells is only what it is closest to.
     return {
-        (use, slot): share
-        for (use, slot), share in shares.items()
-        if share >= (min(NEAR, top[rivals(use, slot)]) if "doc" in "".join(use.words) else top[rivals(use, slot)])
+        (use, slot): vague
+        for (use, slot), (vague, rivals) in allowed.items()
+        if not slot.startswith(("questions", "labels"))
+        or shares[use, slot] >= (min(NEAR, top[rivals]) if "doc" in "".join(use.words) else top[rivals])
     }
 
 
-def tells(use: Use, names: Iterable[str], words: set[str]) -> tuple[set[str], set[str], set[str]]:
-    """The splits or questions that a function's name tells, what it is given for them, and what the path tells."""
-    return set(names) & told(use.function), words & set(use.words), set(names) & told(str(use.path))
-
-
-def rank_of(use: Use, slot: str, share: float, used: bool) -> tuple[Any, ...] | None:
+def rank_of(use: Use, slot: str, share: float, vague: int, sure: bool, used: bool) -> tuple[Any, ...] | None:
     """How good a use is for a slot, the best first; None if it is none."""
-    table, *about = slot.split(".")
-    vague = 0
-    for names, words in ASPECTS:
-        by_name, given, by_path = tells(use, names, words)
-        if wanted := set(about) & set(names):
-            if not given and any(each and not each & wanted for each in (by_name, by_path)):
-                return None
-            vague += 0 if by_name or given else 1 if by_path else 2
-    fits = share > LISTS_ALIKE if table == "options" else has_words(use.function, DATA["functions"][table])
-    if share < (SURE if not fits else ALIKE if table == "questions" and vague else 0.0):
+    table = slot.partition(".")[0]
+    kind, _, method = use.function.rpartition(".")
+    name = kind if method.startswith("__") else method
+    fits = share > LISTS_ALIKE if table == "options" else has_words(name, DATA["functions"][table])
+    if not (fits or sure) or share < (ALIKE if not fits or (table == "questions" and vague) else 0.0):
         return None
-    private = use.function.rpartition(".")[2].startswith("_")
-    closeness = -share if table == "options" else -round(share, 1)
-    name = (len(tokens(use.function)), use.function)
-    return share < NONE, not fits, vague, used, private, closeness, name, -share, str(use.path)
+    short = len(tokens(use.function)), use.function
+    return share < NONE, not fits, vague, used, name.startswith("_"), -round(share, 1), short, -share, str(use.path)
 
 
 @cache
@@ -337,5 +261,5 @@ def likeness(wanted: Any, found: Any) -> float:
         return 1.0 if wanted == found else word_ratio(wanted.lower(), found.lower())
     if isinstance(wanted, list):
         own, others = ({spelling(option) for option in options} for options in (wanted, found))
-        return len(own & others) / len(own | others) + float(wanted == found)
+        return len(own & others) / len(own | others)
     return float(agree(wanted, found))

@@ -12,7 +12,6 @@ from markupsafe import Markup
 from PIL import Image
 
 from onprompt.errors import ImageError
-from onprompt.illusion.protocol import QUESTIONS
 from onprompt.illusion.results import Record, Results, heading, notes, tables
 from onprompt.pages import rendering
 from onprompt.pages.verdict_view import PictureFiles, Shown, encode
@@ -38,24 +37,12 @@ def write(run: Run, results: Results, scoring: str, out: Path) -> None:
         csp=rendering.policy(img_src="data:", style_src=rendering.source_hash(css), script_src=""),
         css=Markup(css),  # noqa: S704 our own file
         scoring=scoring,
-        tables=[table for table in tables(results, scoring) if not table.name.startswith("chosen")],
-        confusion={question: confusion(results, question) for question in QUESTIONS},
+        tables=list(tables(results, scoring)),
         images=results.images,
         missed=list(islice(cards(run, results, missed), MISSED)),
         missed_count=len(missed),
     )  # fmt: skip
     out.write_text(html, encoding="utf-8")
-
-
-def confusion(results: Results, question: str) -> dict[str, Any]:
-    """A row for each label, a column for each option that was chosen, and how strong each cell is."""
-    columns, counts = results.confusion(question)
-    rows = {}
-    for label, row in counts.items():
-        shares = [count / sum(row) for count in row]
-        heats = [(share > 0) + (share >= 0.2) + (share >= 0.5) for share in shares]
-        rows[label] = list(zip(columns, row, heats, strict=True))
-    return {"columns": columns, "rows": rows}
 
 
 def cards(run: Run, results: Results, missed: Sequence[Record]) -> Iterator[dict[str, Any]]:

@@ -63,6 +63,19 @@ class Rate(NamedTuple):
         return f"{100 * self.value:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
 
 
+class Table(NamedTuple):
+    """A table: text, numbers and rates."""
+
+    name: str
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+    def entry(self, row: Sequence[Any]) -> dict[str, Any]:
+        """A row as JSON has it."""
+        return {name: cell.entry if isinstance(cell, Rate) else cell for name, cell in zip(self.head, row, strict=True)}
+
+
 class Scored(NamedTuple):
     """A record with what its answer counts for by each scoring, and the groups that the image belongs to."""
 
@@ -99,8 +112,8 @@ class Results:
         groups = {row.groups.get(grouping, "") for row in self.rows if row.outcomes} - {""}
         return sorted(groups, key=lambda group: (order.index(group) if group in order else len(order), group))
 
-    def confusion(self, question: str) -> tuple[list[str], dict[str, list[int]]]:
-        """What strict scoring chose: the options chosen, and how often each was by gold label."""
+    def confusion(self, question: str) -> Table:
+        """What strict scoring chose: a row for each label, a column for each option that was chosen."""
         counts = Counter[tuple[str, str]]()
         for row in self.rows:
             if row.record.question == question and (outcome := row.outcomes.get("strict")):
@@ -109,29 +122,27 @@ class Results:
         order = [*self.split.options, "ambiguous", "none"]
         labels, columns = {label for label, _ in counts}, {name for pair in counts for name in pair}
         chosen = sorted(columns, key=order.index)
-        return chosen, {label: [counts[label, name] for name in chosen] for label in sorted(labels, key=order.index)}
+        rows = [[label, *(counts[label, name] for name in chosen)] for label in sorted(labels, key=order.index)]
+        return Table(f"confusion_{question}", f"Confusion, {question} question (strict)", (question, *chosen), rows)
 
     @property
     def images(self) -> int:
         return len({row.record.id for row in self.rows})
 
-    @property
-    def unanswered(self) -> dict[str, int]:
+    def unanswered(self, question: str) -> int:
         """Questions without a readable answer, which are left out of all counts."""
-        missing = Counter(row.record.question for row in self.rows if row.record.answer is None)
-        return {question: missing[question] for question in QUESTIONS}
+        return sum(row.record.question == question and row.record.answer is None for row in self.rows)
 
     @property
     def unnamed(self) -> int:
         """Answers about a label that is no option, left out of `strict`."""
         return sum("original" in row.outcomes and "strict" not in row.outcomes for row in self.rows)
 
-    @property
-    def multi_word(self) -> dict[str, Rate]:
+    def multi_word(self, question: str) -> Rate:
         """Answers of more than one word."""
-        said = {name: [len(row.record.answer.split()) > 1 for row in self.rows if row.record.question == name
-                and row.record.answer is not None] for name in QUESTIONS}  # fmt: skip
-        return {name: Rate(sum(several), len(several)) for name, several in said.items()}
+        said = [row.record.answer for row in self.rows if row.record.question == question]
+        several = [len(answer.split()) > 1 for answer in said if answer is not None]
+        return Rate(sum(several), len(several))
 
 
 def measure(
@@ -164,15 +175,6 @@ def groups_of(gold: Gold, split: Split) -> dict[str, str]:
 # ---- how results are shown -------------------------------------------------------------------------------------------
 
 
-class Table(NamedTuple):
-    """A table: text, numbers and rates."""
-
-    name: str
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-
-
 def tables(results: Results, scoring: str) -> Iterator[Table]:
     """All tables; counts and groups are shown for one scoring."""
     rates = [[name, *(results.recall(name, q) for q in QUESTIONS)] for name in SCORINGS]
@@ -181,30 +183,16 @@ def tables(results: Results, scoring: str) -> Iterator[Table]:
         published = [[model, *by_split[paper]] for model, by_split in PUBLISHED.items()]
         title = f"Recall in the paper, {paper}, in % (read off its figure)"
         yield Table("published", title, ("model", *QUESTIONS), published)
-    rows = [
-        [
-            name,
-            *(results.rate(scoring, name, kind) for kind in KINDS),
-            results.unanswered[name],
-            results.multi_word[name],
-        ]
-        for name in QUESTIONS
-    ]
+    rows = []
+    for name in QUESTIONS:
+        counts = (results.rate(scoring, name, kind) for kind in KINDS)
+        rows.append([name, *counts, results.unanswered(name), results.multi_word(name)])
     yield Table("counts", f"Counts ({scoring})", ("question", *KINDS, "no answer", "more than one word"), rows)
     for grouping, title in GROUPINGS.items():
         if groups := results.groups(grouping):
             rows = [[group, *(results.recall(scoring, q, grouping, group) for q in QUESTIONS)] for group in groups]
             yield Table(f"by_{grouping}", f"{title} ({scoring})", (grouping, *QUESTIONS), rows)
-    for question in QUESTIONS:
-        columns, counts = results.confusion(question)
-        rows = []
-        for label, row in counts.items():
-            others = sorted((-count, name) for name, count in zip(columns, row, strict=True) if count and name != label)
-            right = Rate(row[columns.index(label)], sum(row))
-            rows.append([label, right, ", ".join(f"{name} {-count}" for count, name in others)])
-        if rows:
-            title = f"Chosen options, {question} question (strict)"
-            yield Table(f"chosen_{question}", title, (question, "right", "instead"), rows)
+    yield from filter(lambda table: table.rows, map(results.confusion, QUESTIONS))
 
 
 def heading(results: Results) -> str:
@@ -222,7 +210,7 @@ def notes(results: Results) -> Iterator[str]:
         if waiting := about["not_asked_yet"]:
             yield f"{number(waiting, 'image')} not asked about yet: run again to resume"
     yield from results.troubles
-    if missing := sum(results.unanswered.values()):
+    if missing := sum(map(results.unanswered, QUESTIONS)):
         yield f"{number(missing, 'question')} without a readable answer: left out"
     if results.unnamed:
         yield f"{number(results.unnamed, 'answer')} about a shape or scene that is not an option: left out of strict"
@@ -234,31 +222,23 @@ def number(count: int, noun: str) -> str:
 
 
 def lines(results: Results, scoring: str = "original") -> Iterator[str]:
-    """The results for the terminal."""
+    """The results for the terminal, which is too narrow for the confusion tables."""
     yield heading(results)
     yield from notes(results)
     for table in tables(results, scoring):
-        yield from ("", table.title, *table_lines(table.head, [list(map(str, row)) for row in table.rows]))
+        if not table.name.startswith("confusion"):
+            yield from ("", table.title, *table_lines(table.head, [list(map(str, row)) for row in table.rows]))
 
 
 def document(results: Results, scoring: str = "original") -> dict[str, Any]:
     """The results as JSON."""
     return {
-        "format": "onprompt.illusion/3",
+        "format": "onprompt.illusion/4",
         "split": results.split.name,
         **results.about,
         "scoring": scoring,
         "images": results.images,
         "no_option": results.unnamed,
         "troubles": list(results.troubles),
-        **{
-            table.name: [
-                {
-                    name: cell.entry if isinstance(cell, Rate) else cell
-                    for name, cell in zip(table.head, row, strict=True)
-                }
-                for row in table.rows
-            ]
-            for table in tables(results, scoring)
-        },
+        **{table.name: [table.entry(row) for row in table.rows] for table in tables(results, scoring)},
     }

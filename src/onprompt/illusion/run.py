@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from onprompt.models.client import ModelClient, open_client
 from onprompt.runs import datasets
 from onprompt.runs.datasets import Dataset, Row
 from onprompt.runs.file import damaged
-from onprompt.runs.reading import CheckRow, Run, RunRow
+from onprompt.runs.reading import Run
 from onprompt.runs.run import JudgeJob
 from onprompt.settings import Settings
 from onprompt.types import (
@@ -192,24 +192,6 @@ def labels(row: Row, split: Split) -> tuple[Gold, Gold]:
 # ---- answers ---------------------------------------------------------------------------------------------------------
 
 
-def results_of(run: Run) -> Results:
-    """The results of a run."""
-    if run.identity["rubric"] != RUBRIC.name:
-        raise UserError(
-            f"{run.path}, configuration {run.configuration}, is a run of {run.rubric}, not of IllusionBench"
-        )
-    run_split = split_named(run.identity.get("split", ""))
-    about = {
-        "model": run.identity.get("model", ""),
-        "size": run.identity.get("size"),
-        "configuration": run.configuration,
-        "not_asked_yet": sum(row.value is None and not row.error for row in run.rows()),
-    }
-    # An unreadable row only has its id, which is the path below the folder.
-    paths = [given.image or row.id for row, given in given_inputs(run) if given.labels != "columns"]
-    return measure(records(run), run_split, about, troubles(paths, run_split))
-
-
 @dataclass(frozen=True, slots=True)
 class Given:
     """What is read of the inputs of a sample; an unreadable row, which the run counts, has none of these."""
@@ -220,27 +202,31 @@ class Given:
     meant: Gold | None = None
 
 
-def records(run: Run) -> list[Record]:
-    """Every question that was asked, with its answer or None."""
-    checks: dict[int, list[CheckRow]] = {}
+def results_of(run: Run) -> Results:
+    """The results of a run: every question that was asked, with its answer or None."""
+    if run.identity["rubric"] != RUBRIC.name:
+        raise UserError(
+            f"{run.path}, configuration {run.configuration}, is a run of {run.rubric}, not of IllusionBench"
+        )
+    split = split_named(run.identity.get("split", ""))
+    about = {
+        "model": run.identity.get("model", ""),
+        "size": run.identity.get("size"),
+        "configuration": run.configuration,
+    }
+    answers: dict[int, dict[str, str | None]] = {}
     for check in run.checks():
         if check.kind not in QUESTIONS:
             raise damaged(run.path, f"an answer to {check.kind!r}, which is not asked")
-        checks.setdefault(check.sample, []).append(check)
-    answers = []
-    for row, given in given_inputs(run):
-        if given.gold and given.meant:
-            said = {
-                check.kind: None if check.outcome == "unverifiable" else check.found
-                for check in checks.get(row.number, ())
-            }
-            asked = said or (dict.fromkeys(QUESTIONS) if row.error else {})
-            answers += [Record(row.id, question, given.gold, answer, given.meant) for question, answer in asked.items()]
-    return answers
-
-
-def given_inputs(run: Run) -> Iterator[tuple[RunRow, Given]]:
-    """The rows of a run with their inputs."""
+        answers.setdefault(check.sample, {})[check.kind] = None if check.outcome == "unverifiable" else check.found
+    records, paths, waiting = [], [], 0
     with run.opened() as file:
         for row in run.rows():
-            yield row, file.read(row.given, Given)
+            given = file.read(row.given, Given)
+            waiting += row.value is None and not row.error
+            if given.labels != "columns":
+                paths.append(given.image or row.id)  # an unreadable row only has its id, the path below the folder
+            if given.gold and given.meant:
+                asked = answers.get(row.number) or (dict.fromkeys(QUESTIONS) if row.error else {})
+                records += [Record(row.id, name, given.gold, answer, given.meant) for name, answer in asked.items()]
+    return measure(records, split, {**about, "not_asked_yet": waiting}, troubles(paths, split))
