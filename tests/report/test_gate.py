@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -21,13 +20,12 @@ from onprompt.report.gate import (
     Decision,
     GatedRun,
     GateResult,
-    conditions,
+    check,
     decide,
     decide_drop,
-    measure_drop,
+    drop_tests,
     parse_over,
     parse_under,
-    read,
     write_junit,
     write_summary,
 )
@@ -122,7 +120,7 @@ def test_a_count_that_can_not_be_is_refused() -> None:
         with pytest.raises(UserError, match=f"--fail-over {rule}: the limit must be 0"):
             parse_over(rule)
     with pytest.raises(UserError, match="--max-drop 2"):
-        conditions(against=Path("b"), max_drop=2)
+        check(Path("a"), baseline=Path("b"), max_drop=2)
 
 
 @pytest.mark.parametrize("rule", ["value", "value=", "value=x", "score=3@0", "score=3@1.1", "score=3@.9@.8", "=1"])
@@ -177,10 +175,7 @@ def test_a_run_is_strictly_no_worse_than_itself(number: int, allowed: float) -> 
 
 def test_the_exact_p_value_by_hand() -> None:
     """Five prompts, all .1 lower: one of 2^5 sign combinations is as low."""
-    drop = measure_drop(values(*[0.4] * 5), values(*[0.5] * 5), 0.02)
-    assert drop
-    assert drop.p_worse == pytest.approx(1 / 32)
-    assert drop.p_fine == pytest.approx(31 / 32)
+    assert drop_tests(dict.fromkeys("abcde", 0.1), 0.02) == pytest.approx((1 / 32, 31 / 32))
 
 
 def test_its_error_rate_is_that_of_the_test() -> None:
@@ -201,7 +196,7 @@ def test_what_can_not_be_compared_does_not_pass() -> None:
     _, notes = decide_drop(run_of(values(0.5)), run_of(values(0.5), "vlm m"), 0.0, False)
     assert "different judges" in notes[0]
     with pytest.raises(UserError, match="--baseline"):
-        conditions(max_drop=0.1)
+        check(Path("a"), max_drop=0.1)
 
 
 # ---- files ---------------------------------------------------------------------------------------------------------
@@ -275,8 +270,8 @@ def test_errors_pass_only_if_they_are_allowed(tmp_path: Path) -> None:
     }
     codes = [onprompt("gate", out, *more, folder=tmp_path).returncode for more in conditions.values()]
     assert codes == [7, 7, 0, 0, 2, 2]
-    assert read(out).complete
-    assert math.isclose(sum(r.score or 0 for r in read(out).rows if r.counts), 20)
+    read = GatedRun.read(out)
+    assert (read.complete, sum(row.score or 0 for row in read.rows if row.counts)) == (True, 20)
 
 
 def test_an_unfinished_run_passes_only_if_it_is_allowed(tmp_path: Path) -> None:

@@ -224,10 +224,9 @@ def gate(
     json: Annotated[bool, typer.Option("--json", help="Print the decisions as JSON.")] = False,
 ) -> None:
     """Decide whether a run passes. The exit code is 0 if it meets all conditions, and 7 if not."""
-    from onprompt.report.gate import check, conditions, write_junit, write_summary
+    from onprompt.report.gate import check, write_junit, write_summary
 
-    wanted = conditions(fail_under or (), fail_over or (), baseline, max_drop, strict, allow_unfinished)
-    result = check(run_file, wanted)
+    result = check(run_file, fail_under or (), fail_over or (), baseline, max_drop, strict, allow_unfinished)
     if junit:
         write_junit(result, junit)
     if summary:

@@ -94,7 +94,7 @@ def by_kind(rows: Iterable[RunRow], checks: Iterable[CheckRow]) -> list[Kind]:
             outcomes.setdefault(check.kind, Counter())[check.outcome] += 1
             if check.outcome != Outcome.UNVERIFIABLE:
                 known.setdefault(check.kind, []).append((prompts[check.sample], check.probability))
-    kinds = [Kind(name, mean_over_prompts(known.get(name, ())), counts) for name, counts in outcomes.items()]
+    kinds = [Kind(name, mean_over_prompts(known.get(name, ())), dict(counts)) for name, counts in outcomes.items()]
     return sorted(kinds, key=lambda kind: -sum(kind.outcomes.values()))
 
 

@@ -7,7 +7,7 @@ Columns are guessed from their names unless they are given.
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
-from onprompt.report.statistics import DIGITS, Array, Levels, spearman
+from onprompt.report.statistics import DIGITS, Array, ratio, spearman
 from onprompt.runs import reviews
 from onprompt.runs.datasets.csv import open_csv
 from onprompt.runs.reading import Run, RunRow
@@ -228,21 +228,16 @@ def mean(ratings: Iterable[float]) -> float:
     return round(math.fsum(numbers) / len(numbers), DIGITS)
 
 
-def leave_one_out(ratings: Ratings, items: Sequence[str]) -> Iterator[tuple[Levels, Array, Array]]:
-    """For each rater the indices of the items that others rated too, the own ratings, and the means of the others."""
+def leave_one_out(ratings: Ratings, items: Sequence[str]) -> list[tuple[Array, Array]]:
+    """For each rater the own ratings and the means of the others; NaN where either is missing."""
     given = [ratings.by_item[item] for item in items]
-    rated: dict[str, list[int]] = {}
-    for index, by_rater in enumerate(given):
-        for rater in by_rater if len(by_rater) > 1 else ():
-            rated.setdefault(rater, []).append(index)
-    totals = [math.fsum(by_rater.values()) for by_rater in given]
-    for rater, indices in rated.items():
-        own = [given[index][rater] for index in indices]
-        others = [
-            round((totals[index] - rating) / (len(given[index]) - 1), DIGITS)
-            for index, rating in zip(indices, own, strict=True)
-        ]
-        yield np.array(indices, np.intp), np.array(own), np.array(others)
+    raters = dict.fromkeys(rater for by_rater in given for rater in by_rater)
+    rated = np.array([[by_rater.get(rater, math.nan) for by_rater in given] for rater in raters])
+    number, total = np.isfinite(rated).sum(axis=0), np.nansum(rated, axis=0)
+    others = np.round(ratio(total - rated, number - 1), DIGITS)
+    return [
+        (np.where(np.isfinite(o), r, math.nan), o) for r, o in zip(rated, others, strict=True) if np.isfinite(o).any()
+    ]
 
 
 def correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
