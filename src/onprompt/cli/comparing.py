@@ -253,13 +253,13 @@ def fit_run(run: Run, given: Ratings | None) -> tuple[Voices, Fit | None]:
     """What the voices of a run say; of the rated samples, with the fit to their ratings, if there are any."""
     import numpy as np
 
-    from onprompt.fitting import stored
     from onprompt.fitting.validation import fit_and_validate
+    from onprompt.fitting.weights import read
     from onprompt.report.ratings import mean
 
     prompts = {row.id: row.group for row in run.rows()}
     rated = given.rated_ids(prompts) if given else None
-    ids, voices = stored.read(run, rated)
+    ids, voices = read(run, rated)
     if not ids:
         raise UserError(
             f"{run.path} has no verdict of a jury or of the evidence {'with a rating' if given else ''}".strip()

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from onprompt.fitting.validation import FOLDS, RESAMPLES, Fit
-from onprompt.fitting.weights import Voices, Weights, as_settings, default_weights
+from onprompt.fitting.weights import Voices, as_settings
 from onprompt.models.voices import EVIDENCE
-from onprompt.report.statistics import Estimate, rounded
+from onprompt.report.statistics import Array, Estimate, rounded
 from onprompt.wording import plural
 
 FIGURES = {
@@ -25,16 +25,16 @@ NO_RATINGS = (
 )
 
 
-def weight_lines(voices: Voices, weights: Weights) -> Iterator[str]:
+def weight_lines(voices: Voices, weights: Array) -> Iterator[str]:
     """Every weight, by default and fitted."""
-    usual, found = (listed(voices, each) for each in (default_weights(voices), weights))
+    usual, found = (listed(voices, each) for each in (voices.defaults, weights))
     width = max(map(len, found), default=0) + 2
     yield f"{'weight':{width}}default  fitted"
     for name, value in found.items():
         yield f"{name:{width}}{usual[name]:7.3f}  {value:6.3f}"
 
 
-def listed(voices: Voices, weights: Weights) -> dict[str, float]:
+def listed(voices: Voices, weights: Array) -> dict[str, float]:
     """Weights by name: those of models, and of the evidence beside them."""
     found = as_settings(voices, weights)
     beside = {EVIDENCE: found["jury_evidence_weight"]} if "jury_evidence_weight" in found else {}
@@ -67,14 +67,14 @@ def conclusion(fit: Fit) -> str:
     return "The fitted weights agree better with these raters than the default ones."
 
 
-def document(voices: Voices, weights: Weights, about: Mapping[str, Any], fit: Fit | None) -> dict[str, Any]:
+def document(voices: Voices, weights: Array, about: Mapping[str, Any], fit: Fit | None) -> dict[str, Any]:
     """JSON."""
     figures = {name: asdict(getattr(fit, name), dict_factory=rounded) for name in FIGURES} if fit else None
     return {
         "format": "onprompt.fit/1",
         **about,
         "weights": as_settings(voices, weights),
-        "default_weights": as_settings(voices, default_weights(voices)),
+        "default_weights": as_settings(voices, voices.defaults),
         "spearman": figures,
     }
 

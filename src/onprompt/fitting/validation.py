@@ -8,16 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onprompt.errors import UserError
-from onprompt.fitting.weights import (
-    Voices,
-    Weights,
-    as_settings,
-    default_weights,
-    equal_weights,
-    fit,
-    jury_values,
-    order,
-)
+from onprompt.fitting.weights import Voices, as_settings, equal_weights, fit, jury_values, order
 from onprompt.report import statistics
 from onprompt.report.statistics import Array, Estimate, Levels
 from onprompt.wording import plural
@@ -33,7 +24,7 @@ MIN_PROMPTS = 8  # with fewer, a fold leaves out too much
 class Fit:
     """Weights by ratings, and what they bring where they were not fitted: Spearman, and differences of Spearman."""
 
-    weights: Weights
+    weights: Array
     samples: int
     prompts: int
     fitted: Estimate
@@ -58,7 +49,7 @@ def fit_and_validate(voices: Voices, human: Array, prompt: Levels) -> Fit:
         weights = fit(voices.take(train), human[train], len(set(prompt[train])))
         # Values by different weights can't be compared with each other; ranks among all samples can.
         held_out[test] = order(jury_values(voices, weights))[test]
-    default, equal = (jury_values(voices, each(voices)) for each in (default_weights, equal_weights))
+    default, equal = (jury_values(voices, weights) for weights in (voices.defaults, equal_weights(voices)))
     measures = [statistics.spearman(values, human) for values in (held_out, default, equal)]
     draws = [
         np.array([measure(weights[:, prompt]) for measure in measures])
@@ -72,7 +63,7 @@ def fit_and_validate(voices: Voices, human: Array, prompt: Levels) -> Fit:
 
     figures = estimate(1, 0, 0), estimate(0, 1, 0), estimate(0, 0, 1), estimate(1, -1, 0), estimate(1, 0, -1)
     weights = fit(voices, human, len(set(prompt)))
-    changed = as_settings(voices, weights) != as_settings(voices, default_weights(voices))
+    changed = as_settings(voices, weights) != as_settings(voices, voices.defaults)
     return Fit(weights, len(human), len(set(prompt)), *figures, changed)
 
 
