@@ -47,13 +47,13 @@ def crowd(n: int = 140) -> tuple[list[RunRow], Ratings]:
 
 
 def test_a_small_file_by_hand(tmp_path: Path) -> None:
-    result = agreement(ITEMS, hand(tmp_path), Terms(SCALE, (1, 3), threshold=1.5)).overall
+    result = agreement(ITEMS, hand(tmp_path), Terms(SCALE, (1, 3))).overall
     assert {name: estimate.value for name, estimate in result.judge.items()} == {
         "spearman": pytest.approx(0.5),  # 2.25 / 4.5
         "kendall_b": pytest.approx(0.4),  # 3 alike, 1 not, 1 tie on each side: 2 / √(5 · 5)
         "kendall_c": pytest.approx(0.375),  # 2 · 2 / (4² · 2 / 3)
         "pair_accuracy": 1.0,  # only a and b are apart
-        "auc": pytest.approx(0.5),  # a against b, c, d: won, tied, lost
+        "auc": 1.0,  # b, above the middle, against a, c, d: won
         "alpha": pytest.approx(0.5625),  # 1 − 7 · 36 / 576
         "kappa": pytest.approx(0.5),  # 1 − 2 / 4
     }
@@ -196,19 +196,14 @@ def test_intervals_of_very_many_items_are_those_of_resamples() -> None:
 # ---- undefined and invalid ----------------------------------------------------------------------------------------
 
 
-def test_kappa_needs_the_human_scale(tmp_path: Path) -> None:
+def test_some_figures_need_the_human_scale(tmp_path: Path) -> None:
     result = agreement(ITEMS, hand(tmp_path), Terms(SCALE)).overall
-    assert result.judge["auc"].why == "needs --human-scale or --threshold"
-    for name in ("alpha", "kappa"):
-        assert result.judge[name] == Estimate(None, None, None, 4, "needs --human-scale")
-    assert agreement(ITEMS, hand(tmp_path), Terms(SCALE, threshold=1.5)).overall.judge["auc"].value == pytest.approx(
-        0.5
-    )
+    assert {result.judge[name] for name in ("auc", "alpha", "kappa")} == {Estimate(n=4, why="needs --human-scale")}
 
 
 def test_constants_are_explained(tmp_path: Path) -> None:
     same = [RunRow(item.id, item.group, 0.3, 2) for item in ITEMS]
-    result = agreement(same, hand(tmp_path), Terms(SCALE, (1, 3), threshold=9)).overall.judge
+    result = agreement(same, hand(tmp_path), Terms(SCALE, (1, 17))).overall.judge
     assert result["spearman"] == Estimate(None, None, None, 4, "one side is constant")
     assert result["kendall_c"].value is None
     assert result["auc"].why == "all ratings are on one side of 9"

@@ -77,13 +77,13 @@ def test_tables_of_the_commands(tmp_path: Path) -> None:
 
 def test_ratings_out_of_the_data(tmp_path: Path) -> None:
     run = grouped(tmp_path)
-    agreed = ran("agree", run, "--human-column", "quality", "--human-scale", "1-5")
+    agreed = ran("agree", run, "--human", "quality", "--human-scale", "1-5")
     assert agreed.returncode == 0, agreed.stderr
     assert "Spearman ρ" in agreed.stdout
     assert "1.000" in agreed.stdout, "what was rated as it was scored"
-    wrong = ran("agree", run, "--human-column", "qualty")
+    wrong = ran("agree", run, "--human", "qualty")
     assert (wrong.returncode, "did you mean 'quality'?" in wrong.stderr) == (2, True)
-    text = ran("agree", run, "--human-column", "note")
+    text = ran("agree", run, "--human", "note")
     assert "'good' is not a number" in text.stderr
     assert ran("agree", run).returncode == 2
     both = ran("agree", run, "--human", "quality", "--human", "ratings.csv")
@@ -111,5 +111,5 @@ def test_a_run_keeps_the_columns_of_its_data(tmp_path: Path) -> None:
         {"seed": "10", "note": "xx"},
         {"seed": "1", "note": "y"},
     ]
-    agreed = ran("agree", stored.path, "--human-column", "seed")
+    agreed = ran("agree", stored.path, "--human", "seed")
     assert agreed.returncode == 0, agreed.stderr

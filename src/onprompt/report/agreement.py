@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
@@ -52,17 +52,22 @@ PAIR_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
 CERTAIN = (0.2, 0.4, 0.6, 0.8, 1.0)  # shares of the samples, those with the narrowest intervals first
 BESIDE = " + "  # between the names of voices that are taken together
 MAX_VOICES = 100  # of a jury: every two of them are compared
+Corrected = Mapping[str, tuple[int, int]]  # checks that people answered, and corrected, by kind
 VoiceScores = Mapping[str, tuple[float, float]]  # value and weight by voice
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Both scales, the rating above which a sample is good, and how far apart the ratings of a pair must be."""
+    """Both scales, and how far apart the ratings of a pair must be."""
 
     scale: range
     human_scale: tuple[float, float] | None = None  # worst and best
-    threshold: float | None = None  # by default the middle of the human scale
     apart: float = 0.33
+
+    @property
+    def threshold(self) -> float | None:
+        """The rating above which a sample is good: the middle of the human scale."""
+        return sum(self.human_scale) / 2 if self.human_scale else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +101,9 @@ def agreement(
     of_factors: Mapping[str, Ratings] | None = None,
 ) -> Agreement:
     """A judge against people; kinds of claims by the checks, factors by their own ratings where people gave any."""
-    if terms.human_scale:
-        low, high = terms.human_scale
-        if not low < high:
-            raise UserError(f"the human scale must go from a lower to a higher rating, not {low:g} to {high:g}")
-        if terms.threshold is None:
-            terms = replace(terms, threshold=(low + high) / 2)
+    low, high = terms.human_scale or (0.0, 1.0)
+    if not low < high:
+        raise UserError(f"the human scale must go from a lower to a higher rating, not {low:g} to {high:g}")
     ids = {item.id for item in items}
     rated_ids = ratings.rated_ids(ids)
     if wrong := [item for item in items if item.known_score is not None and item.known_score not in terms.scale]:
@@ -275,13 +277,11 @@ def prepare(
     prepared |= {
         "kendall_b": Statistic(n, CONSTANT, [statistics.kendall(value, human, "b")]),
         "kendall_c": Statistic(n, CONSTANT, [statistics.kendall(value, human, "c")]),
-        "auc": Statistic(n, "needs --human-scale or --threshold"),
-        **dict.fromkeys(("alpha", "kappa"), Statistic(n, "needs --human-scale")),
+        **dict.fromkeys(("auc", "alpha", "kappa"), Statistic(n, "needs --human-scale")),
     }
     if terms.threshold is not None:
         why = f"all ratings are on one side of {terms.threshold:g}"
         prepared["auc"] = Statistic(n, why, [statistics.auc(value, human > terms.threshold)])
-    if terms.human_scale:
         scored = np.flatnonzero(np.isfinite(score))
         levels, lowest = len(terms.scale), terms.scale[0]
         first, second = (side[scored] - lowest for side in (score, to_scale(human, terms)))
@@ -317,8 +317,10 @@ def average(raters: Sequence[tuple[Levels, Statistic]]) -> Statistic:
     return Statistic(0, raters[0][1].why if raters else "no item has two raters")
 
 
-def lines(agreement: Agreement) -> Iterator[str]:
-    """The estimates as tables, the pair accuracy as a sentence, and how they were computed."""
+def lines(
+    agreement: Agreement, voices: Mapping[str, Subset] | None = None, corrected: Corrected | None = None
+) -> Iterator[str]:
+    """The estimates as tables, how they were computed, the voices of a jury, and what people corrected."""
     overall, terms = agreement.overall, agreement.terms
     yield f"{overall.items:,} samples of {overall.prompts:,} prompts, {agreement.raters:,} raters"
     unrated = f"{agreement.no_rating:,} without a rating; ratings of ids not in the run: {agreement.no_item:,}"
@@ -340,12 +342,15 @@ def lines(agreement: Agreement) -> Iterator[str]:
         if many
         else f"{RESAMPLES:,} bootstrap resamples of prompts"
     )
-    if terms.threshold is not None:
-        yield f"AUC: samples rated above {terms.threshold:g} against the others"
     if terms.human_scale:
         low, high = terms.human_scale
+        yield f"AUC: samples rated above {terms.threshold:g} against the others"
         scale = f"{terms.scale[0]} to {terms.scale[-1]}"
         yield f"α (ordinal) and κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
+    if voices:
+        yield from voice_lines(voices)
+    if corrected:
+        yield from check_lines(corrected)
 
 
 def part_lines(title: str, parts: Mapping[Any, Subset]) -> Iterator[str]:
@@ -379,10 +384,8 @@ def best_two(voices: Mapping[str, Subset]) -> str:
     return max(defined, key=defined.__getitem__) if len(found) > 1 and defined else ""
 
 
-def check_lines(corrected: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+def check_lines(corrected: Corrected) -> Iterator[str]:
     """How many of the answered checks people corrected, by kind, with Wilson's interval of the share confirmed."""
-    if not corrected:
-        return
     yield ""
     rows = []
     for kind, (seen, wrong) in sorted(corrected.items()):
@@ -399,7 +402,7 @@ def pair_cells(estimates: Mapping[str, Estimate]) -> tuple[str, str]:
 def document(
     agreement: Agreement,
     voices: Mapping[str, Subset] | None = None,
-    corrected: Mapping[str, tuple[int, int]] | None = None,
+    corrected: Corrected | None = None,
 ) -> dict[str, Any]:
     """JSON."""
 
@@ -410,7 +413,11 @@ def document(
     return {
         "format": "onprompt.agreement/1",
         **{name: getattr(agreement, name) for name in ("raters", "no_verdict", "no_rating", "no_item")},
-        "terms": asdict(agreement.terms) | {"scale": [scale[0], scale[-1]], "resamples": RESAMPLES, "seed": SEED},
+        "terms": {
+            "scale": [scale[0], scale[-1]],
+            **{name: getattr(agreement.terms, name) for name in ("human_scale", "threshold", "apart")},
+            **{"resamples": RESAMPLES, "seed": SEED},
+        },
         "overall": asdict(agreement.overall, dict_factory=rounded),
         "categories": {},
         **by_part,

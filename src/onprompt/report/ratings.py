@@ -73,11 +73,9 @@ class Table:
         return float(plain) if NUMBER.fullmatch(plain) else None
 
 
-def read(
-    path: str | Path, *, id_column: str = "", rater_column: str = "", rating_columns: Sequence[str] = ()
-) -> Ratings:
+def read(path: Path, id_column: str = "", rater_column: str = "", rating_columns: Sequence[str] = ()) -> Ratings:
     """The ratings in a CSV file; anything invalid raises a UserError that names line and column."""
-    table = read_table(Path(path))
+    table = read_table(path)
     for column in (*filter(None, (id_column, rater_column)), *rating_columns):
         if column not in table.header:
             raise table.error(f"no column {column!r}; the columns are {quoted(table.header)}")
