@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,21 +29,17 @@ from onprompt.report.gate import (
 )
 from onprompt.runs.reading import RunRow
 from tests.cli.test_hostile_text import EVIL
+from tests.runs.commands import onprompt
 from tests.runs.test_run import judged, table
 
 HOSTILE = f"<script>alert(1)</script> @everyone | [x](http://e) `code` \\| ]]> &amp; {EVIL}\ufffe\n\n# head"
 
 
 @pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
+def _answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
     yield
     judges.close()
-
-
-def onprompt(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "onprompt", *map(str, arguments)]
-    settings = {"ONPROMPT_ANSWERS": str(folder / "answers.sqlite")}
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | settings)
 
 
 def sample(number: int, value: float, score: int = 3, **more: object) -> RunRow:
@@ -243,13 +237,13 @@ def test_a_gate_on_100_recorded_verdicts(tmp_path: Path) -> None:
     run = tmp_path / "run.sqlite"
     files = ("--junit", tmp_path / "junit.xml", "--summary", tmp_path / "summary.md")
     before, start = os.times(), time.monotonic()
-    passed = onprompt("gate", run, "--fail-under", "score=1@.8", "--baseline", run, *files, folder=tmp_path)
+    passed = onprompt("gate", run, "--fail-under", "score=1@.8", "--baseline", run, *files)
     after = os.times()
     assert passed.returncode == 0, passed.stderr
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     assert min(spent, time.monotonic() - start) < 2
     assert passed.stdout.splitlines()[0].startswith("ok      score of at least 1 in at least 0.8 of the samples: 0.800")
-    failed = onprompt("gate", run, "--fail-under", "score=3@.9", "--fail-over", "errors=0", "--json", folder=tmp_path)
+    failed = onprompt("gate", run, "--fail-under", "score=3@.9", "--fail-over", "errors=0", "--json")
     assert failed.returncode == 7
     decisions = json.loads(failed.stdout)
     assert (decisions["passed"], [each["met"] for each in decisions["conditions"]]) == (False, [False, True])
@@ -259,7 +253,7 @@ def test_a_gate_on_100_recorded_verdicts(tmp_path: Path) -> None:
 
 def test_errors_pass_only_if_they_are_allowed(tmp_path: Path) -> None:
     data, out = table(tmp_path, 10, bad=["x,none.png,1 cats"]), tmp_path / "run.sqlite"
-    assert onprompt("run", data, "--out", out, *said(tmp_path), folder=tmp_path).returncode == 1
+    assert onprompt("run", data, "--out", out, *said(tmp_path)).returncode == 1
     conditions = {
         "nothing said of errors": ("--fail-under", "value=.1"),
         "no condition at all": (),
@@ -268,7 +262,7 @@ def test_errors_pass_only_if_they_are_allowed(tmp_path: Path) -> None:
         "a bad condition": ("--fail-under", "value"),
         "a limit off the scale": ("--fail-under", "score=5"),
     }
-    codes = [onprompt("gate", out, *more, folder=tmp_path).returncode for more in conditions.values()]
+    codes = [onprompt("gate", out, *more).returncode for more in conditions.values()]
     assert codes == [7, 7, 0, 0, 2, 2]
     read = GatedRun.read(out)
     assert (read.complete, sum(row.score or 0 for row in read.rows if row.counts)) == (True, 20)
@@ -276,17 +270,15 @@ def test_errors_pass_only_if_they_are_allowed(tmp_path: Path) -> None:
 
 def test_an_unfinished_run_passes_only_if_it_is_allowed(tmp_path: Path) -> None:
     data, out = table(tmp_path, 10), tmp_path / "run.sqlite"
-    first = onprompt("run", data, "--out", out, "--limit", 4, *said(tmp_path), folder=tmp_path)
+    first = onprompt("run", data, "--out", out, "--limit", 4, *said(tmp_path))
     assert (first.returncode, first.stdout.split(",")[0]) == (0, "4 verdicts"), first.stderr
-    failed = onprompt("gate", out, "--fail-under", "value=.1", folder=tmp_path)
+    failed = onprompt("gate", out, "--fail-under", "value=.1")
     assert failed.returncode == 7
     assert "FAILED  all of the data read: it stopped before the end" in failed.stdout
-    assert onprompt("gate", out, "--fail-under", "value=.1", "--allow-unfinished", folder=tmp_path).returncode == 0
-    whole = onprompt("run", data, "--out", out, "--limit", 10, *said(tmp_path), folder=tmp_path)
+    assert onprompt("gate", out, "--fail-under", "value=.1", "--allow-unfinished").returncode == 0
+    whole = onprompt("run", data, "--out", out, "--limit", 10, *said(tmp_path))
     assert "6 verdicts, 4 already judged" in whole.stdout, whole.stderr
-    assert onprompt("gate", out, "--fail-under", "value=.1", folder=tmp_path).returncode == 0, (
-        "a limit of all is no limit"
-    )
+    assert onprompt("gate", out, "--fail-under", "value=.1").returncode == 0, "a limit of all is no limit"
 
 
 def said(folder: Path) -> tuple[str, str]:

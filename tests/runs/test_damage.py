@@ -4,36 +4,22 @@ from __future__ import annotations
 
 import random
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from onprompt.api import judges
 from onprompt.errors import OnpromptError, StoreError
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import stored_verdict
 from onprompt.runs.schema import find_damage
+from tests.runs.commands import onprompt
 from tests.runs.test_run import judged, scores, table
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
 
 
 @pytest.fixture
 def run_file(tmp_path: Path) -> Path:
     judged(tmp_path, table(tmp_path, 40))
     return tmp_path / "run.sqlite"
-
-
-def onprompt(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "onprompt", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
 def change(path: Path, sql: str) -> None:

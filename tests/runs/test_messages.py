@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from onprompt import api
-from onprompt.api import judges
-from onprompt.cli import app
 from onprompt.cli.running import ProgressLine
 from onprompt.errors import UserError
 from onprompt.report import comparison
@@ -27,21 +23,8 @@ from onprompt.settings import Settings
 from onprompt.wording import plan_words
 from tests.models.backends.server import Reply, Scripted
 from tests.pages.stored import Stored, stored_run
+from tests.runs.commands import told as onprompt
 from tests.runs.test_run import judged, table
-
-
-@pytest.fixture(autouse=True)
-def _closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
-    yield
-    judges.close()
-
-
-def onprompt(*arguments: object) -> tuple[int, str]:
-    """A command's exit code, and all that it printed or raised."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    code = getattr(result.exception, "exit_code", result.exit_code)
-    return code, f"{result.output}{result.exception or ''}"
 
 
 def says(text: str) -> Reply:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from onprompt.api import judges
 from onprompt.errors import StoreError
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import reviews
@@ -30,12 +28,6 @@ INSERT INTO plans (configuration, size, seed, samples, digest) VALUES (1, 2, 0, 
 PRAGMA user_version = 5;
 """
 BEFORE = "ALTER TABLE runs DROP COLUMN columns; PRAGMA user_version = 4;"
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
 
 
 @pytest.fixture

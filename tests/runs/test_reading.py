@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import onprompt
-from onprompt.api import judges
 from onprompt.errors import UserError
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets
 from onprompt.runs.reading import Run
 from onprompt.runs.run import run as judge
+from tests.runs.commands import onprompt as ran
 from tests.runs.test_run import job, judged, table
-from tests.runs.test_run_file import onprompt as command
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
 
 
 def test_a_run_is_a_table(tmp_path: Path) -> None:
@@ -53,10 +44,6 @@ def grouped(folder: Path) -> Path:
     data.write_text("\n".join(["id,image,prompt,model,category,quality,note", *lines]) + "\n")
     judged(folder, data)
     return folder / "run.sqlite"
-
-
-def ran(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return command(*map(str, arguments))
 
 
 def test_tables_of_the_commands(tmp_path: Path) -> None:

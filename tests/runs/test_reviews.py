@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC
@@ -24,15 +20,10 @@ from onprompt.runs.reviews import Review, ReviewFile
 from onprompt.runs.schema import find_damage
 from onprompt.wording.claims import full_claim
 from tests.pages.stored import Stored, stored_run
+from tests.runs.commands import onprompt as command
 from tests.runs.test_run import judged, table
 
 NUMBER = 24
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
 
 
 @pytest.fixture
@@ -44,10 +35,6 @@ def run_file(tmp_path: Path) -> Path:
 def progress(file: RunFile) -> dict[str, int]:
     """How many samples each rater has scored."""
     return dict(Counter(rater for given in reviews.ratings(file, RUBRIC).values() for rater in given))
-
-
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "onprompt", *map(str, arguments)], capture_output=True, text=True)
 
 
 def test_the_last_review_counts_and_each_can_be_undone(run_file: Path) -> None:

@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,12 +33,6 @@ from onprompt.settings import Settings
 pytestmark = pytest.mark.slow
 
 SAID = [{"contains": f"{number} cats", "text": f"So many.\n({number % 5})"} for number in range(9, -1, -1)]
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
 
 
 def table(folder: Path, number: int, **more: Any) -> Path:

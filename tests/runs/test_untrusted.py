@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run, stored_verdict
 from onprompt.runs.schema import verdict_digest
 from tests.hostile.run_files import FOREIGN, invoke, untyped
 from tests.pages.stored import four_models, stored_run
+from tests.runs.commands import onprompt
 from tests.runs.test_run import judged, table
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
 
 
 @pytest.fixture
 def run_file(tmp_path: Path) -> Path:
     return stored_run(tmp_path / "run.sqlite", four_models(2))
-
-
-def onprompt(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "onprompt", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
 def put(path: Path, table: str, column: str, value: Any) -> None:
