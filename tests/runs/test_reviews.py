@@ -99,14 +99,13 @@ def test_a_review_holds_for_every_configuration_until_the_sample_changes(run_fil
         (Review({"beauty": 1}), "no factor 'beauty'"),
         (Review(checks={"a cat": "wonderful"}), "not 'wonderful'"),
         (Review(comment="x" * 10_001), "10,001 characters"),
+        (Review(), "no sample number 99"),
     ],
 )
 def test_what_is_not_on_the_scale_is_refused(run_file: Path, review: Review, message: str) -> None:
     with ReviewFile(run_file) as file:
         with pytest.raises(UserError, match=message):
-            file.save(1, 1, "Ada", review, RUBRIC)
-        with pytest.raises(UserError, match="no sample number 99"):
-            file.save(99, 1, "Ada", Review(), RUBRIC)
+            file.save(99 if review == Review() else 1, 1, "Ada", review, RUBRIC)
         assert file.first("SELECT count(*) FROM reviews") == (0,)
 
 
@@ -123,14 +122,6 @@ def test_hostile_text_is_stored_as_it_is(run_file: Path) -> None:
         found = reviews.review_of(file, "verify", "'); DROP TABLE reviews; --", 1)
         assert found.comment == hostile + "?"
         assert not find_damage(file.database)
-
-
-def test_what_is_no_run_file_is_not_opened(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("not a database")
-    with pytest.raises(UserError, match="not a run file"):
-        ReviewFile(tmp_path / "notes.txt")
-    with pytest.raises(UserError, match="no such run file"):
-        ReviewFile(tmp_path / "none.sqlite")
 
 
 def test_a_changed_review_is_damage(run_file: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -78,6 +79,10 @@ CHANGES: dict[str, tuple[tuple[Callable[[Path], object], ...], dict[str, Any]]] 
     ),
     "an image comes back": (
         (move("cat.png", "away.png"), move("away.png", "cat.png")),
+        {"verdicts": 9, "outdated": 0, "errors": {}},
+    ),
+    "a missing image comes": (
+        (rewrite("\n3,cat.png", "\n3,late.png"), lambda folder: shutil.copy2(folder / "cat.png", folder / "late.png")),
         {"verdicts": 9, "outdated": 0, "errors": {}},
     ),
     "a prompt changes": (
