@@ -143,8 +143,8 @@ def compare(
     if len({run.fingerprint for run in runs.values()}) > 1 and same_images(rows) and comparable(rubrics):
         if by not in ("run", "configuration"):
             raise UserError(f"these runs are of the same images by different judges: compare --by {by} in one of them")
-        compared = comparison.compare_judges(judges, rows)
-        print_json(comparison.judge_document(compared)) if json else echo("\n".join(comparison.judge_lines(compared)))
+        compared = comparison.JudgeComparison.of(judges, rows)
+        print_json(compared.document) if json else echo("\n".join(comparison.judge_lines(compared)))
         return
     if len(rubrics) > 1:
         raise UserError(f"can't compare runs of {' and '.join(sorted(rubrics))}: their values differ in meaning")

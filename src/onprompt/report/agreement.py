@@ -111,9 +111,12 @@ def agreement(
         raise UserError(f"item {wrong[0].id!r} has the score {wrong[0].score}, not {scale}")
     rated = [item for item in items if item.id in rated_ids]
     used = [item for item in rated if item.counts]
-    figures = RatedItems(used, ratings, terms)
+    figures, categories = RatedItems(used, ratings, terms), np.array([item.category for item in used])
     parts: Mapping[str, Mapping[Any, Subset]] = {
-        "categories": by_category(figures),
+        "categories": {
+            name: figures.subset(np.flatnonzero(categories == name), NARROW)
+            for name in (sorted(set(categories)) if len(set(categories)) > 1 else ())
+        },
         "factors": by_factor(figures, of_factors or {}),
         "kinds": by_kind(figures, checks),
         "certain": by_certainty(figures),
@@ -172,13 +175,6 @@ class RatedItems:
         """The figures of other values than the verdicts', by the ids of the items that have one."""
         value = np.array([values.get(item.id, math.nan) for item in self.items])
         return self.subset(np.flatnonzero(np.isfinite(value)), NARROW, with_ceiling, value)
-
-
-def by_category(figures: RatedItems) -> dict[str, Subset]:
-    """The estimates of each category, if there are several."""
-    names = np.array([item.category for item in figures.items])
-    known = sorted(set(names.tolist()))
-    return {name: figures.subset(np.flatnonzero(names == name), NARROW) for name in (known if len(known) > 1 else ())}
 
 
 def by_factor(figures: RatedItems, own: Mapping[str, Ratings]) -> dict[str, Subset]:
@@ -329,8 +325,12 @@ def lines(
     sides = ((title, overall.judge[name], overall.ceiling[name]) for name, title in TITLES.items())
     rows = ((title, str(judge), str(ceiling), judge.why or ceiling.why) for title, judge, ceiling in sides)
     yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), rows)
-    for name, part in agreement.parts.items():
-        yield from part_lines(PARTS[name], part)
+    for title, part in agreement.parts.items():
+        known = ((name, subset) for name, subset in part.items() if subset.judge["spearman"].value is not None)
+        shown = ((name if isinstance(name, str) else f"{name:.0%}", subset) for name, subset in known)
+        if cells := [(name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in shown]:
+            yield ""
+            yield from table_lines((PARTS[title], "samples", *PAIR_HEADER), cells)
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
     if judge.value is not None:
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
@@ -351,16 +351,6 @@ def lines(
         yield from voice_lines(voices)
     if corrected:
         yield from check_lines(corrected)
-
-
-def part_lines(title: str, parts: Mapping[Any, Subset]) -> Iterator[str]:
-    """A narrow table of the parts of the samples that have a correlation."""
-    named = {name if isinstance(name, str) else f"{name:.0%}": subset for name, subset in parts.items()}
-    known = {name: subset for name, subset in named.items() if subset.judge["spearman"].value is not None}
-    if known:
-        yield ""
-        rows = ((name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in known.items())
-        yield from table_lines((title, "samples", *PAIR_HEADER), rows)
 
 
 def voice_lines(voices: Mapping[str, Subset]) -> Iterator[str]:

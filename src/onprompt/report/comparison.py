@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -329,23 +329,18 @@ def lines(comparisons: ByCategory) -> Iterator[str]:
     """The ranking and every two systems of each category, warnings, and how the figures were made."""
     for name, comparison in comparisons.items():
         yield from [f"{name}:"] if name else []
-        yield from ranking_lines(comparison)
+        rows = ((str(n), each.name, str(each.mean), *each.counts) for n, each in enumerate(comparison.ranking, 1))
+        yield from table_lines(("", "", "mean [95 % CI]", *COUNTS), rows)
+        yield ""
+        for pair in comparison.pairs:
+            counted = f": wins {pair.wins}, ties {pair.ties}, losses {pair.losses}" if pair.effect.n else ""
+            yield f"{pair.verdict}{counted}"
         yield from [""] if name else []
     warnings = dict.fromkeys(warning for comparison in comparisons.values() for warning in comparison.warnings)
     yield from (f"warning: {warning}" for warning in warnings)
     tested = sum(pair.p is not None for comparison in comparisons.values() for pair in comparison.pairs)
     yield f"\np: sign-flip test on common prompts, Holm-corrected (pairs: {tested}); significant below {SIGNIFICANCE}"
     yield "CI: bootstrap over prompts, not corrected for the number of pairs"
-
-
-def ranking_lines(comparison: Comparison) -> Iterator[str]:
-    """The ranking, then every two systems."""
-    rows = ((str(n), each.name, str(each.mean), *each.counts) for n, each in enumerate(comparison.ranking, 1))
-    yield from table_lines(("", "", "mean [95 % CI]", *COUNTS), rows)
-    yield ""
-    for pair in comparison.pairs:
-        counted = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
-        yield f"{pair.verdict}: {counted}" if pair.effect.n else pair.verdict
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
@@ -374,11 +369,16 @@ class JudgeComparison:
     means: tuple[Group, ...]
     pairs: tuple[JudgePair, ...]
 
+    @classmethod
+    def of(cls, judges: Mapping[str, str], items: Mapping[str, Sequence[RunRow]]) -> Self:
+        """Judges side by side, by the rows of their runs: nobody is ranked."""
+        pairs = (judge_pair(*names, *(items[name] for name in names)) for names in itertools.combinations(items, 2))
+        return cls(judges, tuple(make_group(name, rows) for name, rows in items.items()), tuple(pairs))
 
-def compare_judges(judges: Mapping[str, str], items: Mapping[str, Sequence[RunRow]]) -> JudgeComparison:
-    """Judges side by side, by the rows of their runs: nobody is ranked."""
-    pairs = tuple(judge_pair(*names, *(items[name] for name in names)) for names in itertools.combinations(items, 2))
-    return JudgeComparison(judges, tuple(make_group(name, rows) for name, rows in items.items()), pairs)
+    @property
+    def document(self) -> dict[str, Any]:
+        """JSON."""
+        return {"format": "onprompt.judges/1"} | asdict(self, dict_factory=rounded)
 
 
 def judge_pair(first: str, second: str, lefts: Iterable[RunRow], rights: Iterable[RunRow]) -> JudgePair:
@@ -405,11 +405,6 @@ def judge_lines(compared: JudgeComparison) -> Iterator[str]:
         yield f"{about}{why}; {pair.second} − {pair.first}: {pair.difference}"
     yield "\nThese judges saw the same images, so they are not ranked: which one is right is for people to say."
     yield "See `onprompt agree RUN --human ratings.csv`. CI: over prompts."
-
-
-def judge_document(compared: JudgeComparison) -> dict[str, Any]:
-    """JSON."""
-    return {"format": "onprompt.judges/1"} | asdict(compared, dict_factory=rounded)
 
 
 def ranks(compared: Comparison) -> dict[str, int]:

@@ -151,7 +151,12 @@ def check(
     if not any(rule.metric == "errors" for rule in rules):
         rules.append(parse_over("errors=0"))
     run = GatedRun.read(run_file)
-    decisions, notes = list(decide(rules, run.rows, run.rubric)), list(notes_on(run))
+    decisions, notes = list(decide(rules, run.rows, run.rubric)), []
+    if left_out := sum(not row.counts for row in run.rows):
+        errors = sum(row.value is None for row in run.rows)
+        notes.append(f"not in means and shares: {errors:,} without a verdict, {left_out - errors:,} not verifiable")
+    if not run.complete:
+        notes.append("the run did not read all of its data")
     if not run.complete and not unfinished:
         measured = "it stopped before the end; run it again, or use --allow-unfinished"
         decisions.append(Decision("finished", "all of the data read", measured, met=False))
@@ -160,16 +165,6 @@ def check(
         decisions.append(decision)
         notes += more
     return GateResult(run, tuple(decisions), tuple(notes))
-
-
-def notes_on(run: GatedRun) -> Iterator[str]:
-    """What is not in the means, and whether there is more to come."""
-    left_out = sum(not row.counts for row in run.rows)
-    if left_out:
-        errors = sum(row.value is None for row in run.rows)
-        yield f"not in means and shares: {errors:,} without a verdict, {left_out - errors:,} not verifiable"
-    if not run.complete:
-        yield "the run did not read all of its data"
 
 
 def decide(rules: Sequence[Rule], rows: Sequence[RunRow], rubric: str = "") -> Iterator[Decision]:
