@@ -54,6 +54,13 @@ def test_help_names_no_type_of_python(page: list[str]) -> None:
     assert not re.search(r"\bcolour|licen[c]e\b|\bcentre\b", text), "US spelling"
 
 
+def test_help_of_an_option_is_a_phrase_and_then_the_default() -> None:
+    every = [each for command in commands(typer.main.get_command(app)) for each in command.params]
+    texts = {each.help or "" for each in every if each.param_type_name == "option"}
+    phrases = {re.split(r" Default: | \(default", text)[0] for text in texts}
+    assert [phrase for phrase in phrases if len(phrase.split()) > 10] == []
+
+
 def test_help_is_what_the_word_help_gives() -> None:
     assert output("help") == output("--help")
 

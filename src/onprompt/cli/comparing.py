@@ -28,9 +28,9 @@ TABLES = (".csv", ".tsv", ".txt")  # what --human takes for a file, also where t
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 Human = Annotated[
     list[str] | None,
-    typer.Option(help="CSV of ratings, or a column of the judged data; repeatable. Default: the reviews."),
+    typer.Option(help="CSV of ratings, or columns of the data; repeatable. Default: the reviews."),
 ]
-HumanScale = Annotated[str, typer.Option(metavar="LOW-HIGH", help="Worst and best rating in a CSV, for AUC, α and κ.")]
+HumanScale = Annotated[str, typer.Option(metavar="LOW-HIGH", help="Worst and best rating, for AUC, α and κ.")]
 Apart = Annotated[float, typer.Option(min=0, help="Least difference of two ratings that makes a pair.")]
 RatingColumns = Annotated[
     list[str] | None,
