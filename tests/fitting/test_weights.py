@@ -59,9 +59,10 @@ def test_good_voices_get_more_weight_and_the_gain_is_real() -> None:
     assert good + fair + bad == pytest.approx(3)
     assert measured == pytest.approx(fair / 3, rel=0.3), "as noisy as the second of three models"
     assert found.helps
-    assert (found.over_defaults.low or 0.0) > 0.05
-    assert found.over_defaults.value == pytest.approx((found.fitted.value or 0) - (found.defaults.value or 0))
-    assert found.over_equal.value == pytest.approx((found.fitted.value or 0) - (found.equal.value or 0))
+    values = {name: each.value or 0.0 for name, each in found.figures.items()}
+    assert (found.figures["over_defaults"].low or 0.0) > 0.05
+    assert values["over_defaults"] == pytest.approx(values["fitted"] - values["defaults"])
+    assert values["over_equal"] == pytest.approx(values["fitted"] - values["equal"])
     fresh, ratings, _ = made(5000, evidence=True, seed=1)
     ranks = [
         np.corrcoef(jury_values(fresh, weights), ratings)[0, 1]
@@ -84,7 +85,7 @@ def test_ratings_that_mean_nothing_bring_nothing() -> None:
     for seed in range(10):
         voices, human, prompt = made(80, seed=seed)
         np.random.default_rng(seed).shuffle(human)
-        surely += (fit_and_validate(voices, human, prompt).over_defaults.low or 0.0) > 0
+        surely += (fit_and_validate(voices, human, prompt).figures["over_defaults"].low or 0.0) > 0
     assert surely <= 1
 
 

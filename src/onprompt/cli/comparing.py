@@ -197,7 +197,7 @@ def fit(
 ) -> None:
     """Fit the weights of a jury and of the evidence to human ratings."""
     from onprompt import fitted
-    from onprompt.fitting import report
+    from onprompt.fitting.validation import NO_RATINGS, document, weight_lines
     from onprompt.fitting.weights import as_settings, one_factor_weights
     from onprompt.runs.reading import Run
 
@@ -217,14 +217,14 @@ def fit(
     else:
         about["method"] = "one-factor model"
     if json:
-        print_json(report.document(voices, weights, about, result))
+        print_json(document(voices, weights, about, result))
     else:
-        lines = report.fit_lines(result) if result else [report.NO_RATINGS]
-        typer.echo("\n".join([*report.weight_lines(voices, weights), "", *lines]))
+        lines = result.lines() if result else [NO_RATINGS]
+        typer.echo("\n".join([*weight_lines(voices, weights), "", *lines]))
     if result and not result.helps:
         typer.echo(f"{out} was not written", err=True)
         raise typer.Exit(1)
-    fitted.write(out, as_settings(voices, weights), {**about, **report.notes(result)})
+    fitted.write(out, as_settings(voices, weights), {**about, **(result.notes if result else {})})
     echo(f"weights written to {out}; use them with --set weights={out}", err=True)
 
 
