@@ -11,7 +11,6 @@ import pytest
 from onprompt.errors import OnpromptError, StoreError
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import stored_verdict
-from onprompt.runs.schema import find_damage
 from tests.runs.commands import onprompt
 from tests.runs.test_run import judged, scores, table
 
@@ -31,7 +30,7 @@ def change(path: Path, sql: str) -> None:
 
 def found(path: Path) -> list[str]:
     with RunFile(path) as file:
-        return find_damage(file.database)
+        return file.damage()
 
 
 def test_a_file_without_damage(run_file: Path) -> None:

@@ -17,7 +17,6 @@ from onprompt.runs import reviews
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run
 from onprompt.runs.reviews import Review, ReviewFile
-from onprompt.runs.schema import find_damage
 from onprompt.wording.claims import full_claim
 from tests.pages.stored import Stored, stored_run
 from tests.runs.commands import onprompt as command
@@ -73,7 +72,7 @@ def test_many_raters_save_while_a_run_is_written(run_file: Path, tmp_path: Path)
         thread.join()
     with RunFile(run_file) as file:
         assert progress(file) == {"Ada": NUMBER, "Bo": NUMBER, "Cy": NUMBER}
-        assert not find_damage(file.database)
+        assert not file.damage()
     assert Run(run_file).overview.verdicts == 60
 
 
@@ -121,7 +120,7 @@ def test_hostile_text_is_stored_as_it_is(run_file: Path) -> None:
         file.save(1, 1, "'); DROP TABLE reviews; --", Review({"score": 1}, comment=hostile + "\ud800"), RUBRIC)
         found = reviews.review_of(file, "verify", "'); DROP TABLE reviews; --", 1)
         assert found.comment == hostile + "?"
-        assert not find_damage(file.database)
+        assert not file.damage()
 
 
 def test_a_changed_review_is_damage(run_file: Path) -> None:
@@ -129,13 +128,13 @@ def test_a_changed_review_is_damage(run_file: Path) -> None:
         for sample in range(1, 6):
             file.save(sample, 1, "Ada", Review({"score": 1}), RUBRIC)
         file.undo("verify", "Ada")
-        assert not find_damage(file.database), "an undone review is no damage"
+        assert not file.damage(), "an undone review is no damage"
     database = sqlite3.connect(run_file)
     database.execute("UPDATE reviews SET scores = '{\"score\": 4}' WHERE id = 2")
     database.commit()
     database.close()
     with RunFile(run_file) as file:
-        assert find_damage(file.database) == ["reviews 2"]
+        assert file.damage() == ["reviews 2"]
 
 
 @pytest.mark.parametrize("scores", ["{}", "[1]", '{"score": 9}', '{"score": "1"}', '{"other": 1}', "[" * 10_000])

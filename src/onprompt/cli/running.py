@@ -191,10 +191,9 @@ def shorten(message: str) -> str:
 def check(run_file: RunPath) -> None:
     """Check a run file for damage. Reads the file as a whole, and compares every row with its digest."""
     from onprompt.runs.file import RunFile
-    from onprompt.runs.schema import find_damage
 
     with RunFile(run_file) as file:
-        damage = find_damage(file.database)
+        damage = file.damage()
     for place in damage[:20]:
         echo(f"damaged: {place}")
     if damage:
