@@ -73,6 +73,7 @@ def test_ratings_out_of_the_data(tmp_path: Path) -> None:
     text = ran("agree", run, "--human", "note")
     assert "'good' is not a number" in text.stderr
     assert ran("agree", run).returncode == 2
+    assert "--human-scale takes LOW-HIGH" in ran("agree", run, "--human", "quality", "--human-scale", "five").stderr
     both = ran("agree", run, "--human", "quality", "--human", "ratings.csv")
     assert (both.returncode, "one CSV, or columns of the judged data" in both.stderr) == (2, True)
     reported = ran("report", run, "--to", "markdown", "--human", "quality", "--human-scale", "1-5")

@@ -19,10 +19,9 @@ import pytest
 
 from onprompt.cli.running import progress_line
 from onprompt.cli.showing import sample_line
-from onprompt.errors import StoreError, UserError
+from onprompt.errors import UserError
 from onprompt.report.document import document
-from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs import datasets, exporting
+from onprompt.runs import exporting
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Overview, Run, RunRow, stored_verdict
 from onprompt.runs.run import Summary
@@ -213,12 +212,6 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
     assert overview(tmp_path).samples == 3, "a plan writes nothing"
 
 
-def test_how_many_rows_a_table_has(tmp_path: Path) -> None:
-    assert datasets.open_dataset(str(table(tmp_path, 7, bad=["x"])), VERIFY, {}).count == 8
-    (tmp_path / "data.jsonl").write_text('{"image": "cat.png", "prompt": "a cat"}\n\nnonsense\n')
-    assert datasets.open_dataset(str(tmp_path / "data.jsonl"), VERIFY, {}).count == 2
-
-
 SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background starts with it ignored
@@ -321,9 +314,3 @@ def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
             stored_verdict(file, 1, "0")
     assert overview(tmp_path).verdicts == 1
-
-
-def test_where_no_file_can_be_is_said() -> None:
-    with pytest.raises(StoreError, match=r"can't use /proc/run.sqlite: No such file") as caught:
-        RunFile(Path("/proc/run.sqlite"), writing=True)
-    assert "another run" not in str(caught.value)

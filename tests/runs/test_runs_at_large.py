@@ -83,41 +83,6 @@ def test_a_thousand_files_of_which_two_hundred_are_broken(tmp_path: Path) -> Non
     )
 
 
-def test_agree_and_compare(tmp_path: Path) -> None:
-    (tmp_path / "cat.png").write_bytes(encoded("PNG"))
-    systems = {"A": (4, 3, 4, 2, 4, 3), "B": (1, 0, 2, 0, 1, 0)}
-    rows, ratings, said = [], [], []
-    for model, given in systems.items():
-        for prompt, score in enumerate(given):
-            rows.append(f"{model}{prompt},cat.png,prompt {prompt} of {model},{model}")
-            ratings.append(f"{model}{prompt},{score + 1},{min(5, score + 2)}")
-            said.append(json.dumps({"contains": f"prompt {prompt} of {model}", "text": f"({score})"}))
-    (tmp_path / "data.csv").write_text("\n".join(["id,image,prompt,model", *rows]))
-    (tmp_path / "ratings.csv").write_text("\n".join(["id,r1,r2", *ratings]))
-    (tmp_path / "said.jsonl").write_text("\n".join(said))
-    run = str(tmp_path / "run.sqlite")
-    named = ("--model", f"replay/{tmp_path / 'said.jsonl'}")
-    assert onprompt("run", str(tmp_path / "data.csv"), "--out", run, *named).returncode == 0
-    agreed = onprompt("agree", run, "--human", str(tmp_path / "ratings.csv"), "--human-scale", "1-5", "--json")
-    assert agreed.returncode == 0, agreed.stderr
-    figures = json.loads(agreed.stdout)["overall"]["judge"]
-    assert figures["spearman"]["value"] == pytest.approx(1.0, abs=0.03)
-    assert figures["kappa"]["value"] > 0.8
-    assert "Spearman" in onprompt("agree", run, "--human", str(tmp_path / "ratings.csv")).stdout
-    for kind in ("csv", "jsonl"):
-        exported = onprompt("export", run, "--to", kind, "--answers")
-        assert exported.returncode == 0, exported.stderr
-    lines = [json.loads(line) for line in (tmp_path / "run.verdicts.jsonl").read_text().splitlines()]
-    assert [line["answers"] for line in lines[:2]] == [["(4)"], ["(3)"]]
-    assert "(4)" in (tmp_path / "run.verdicts.csv").read_text()
-    compared = onprompt("compare", run, "--by", "model")
-    assert compared.returncode == 0, compared.stderr
-    assert "A and B are not compared: they have no prompt in common" in compared.stdout
-    wrong = onprompt("agree", run, "--human", str(tmp_path / "ratings.csv"), "--human-scale", "five")
-    assert wrong.returncode == 2
-    assert "LOW-HIGH" in wrong.stderr
-
-
 def test_places_that_can_not_be_written(tmp_path: Path) -> None:
     (tmp_path / "cat.png").write_bytes(encoded("PNG"))
     (tmp_path / "data.csv").write_text("image,prompt\ncat.png,a cat\n")

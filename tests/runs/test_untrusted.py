@@ -15,7 +15,6 @@ from onprompt.runs.reading import Run, stored_verdict
 from onprompt.runs.schema import verdict_digest
 from tests.hostile.run_files import FOREIGN, invoke, untyped
 from tests.pages.stored import four_models, stored_run
-from tests.runs.commands import onprompt
 from tests.runs.test_run import judged, table
 
 
@@ -40,14 +39,6 @@ def test_what_is_not_of_our_schema_is_refused_at_once(run_file: Path, sql: str) 
     for writing in (False, True):
         with pytest.raises(StoreError, match="not one of its tables, indexes or views"):
             RunFile(run_file, writing)
-
-
-def test_a_view_that_never_ends_does_not_hang_show(run_file: Path) -> None:
-    with closing(sqlite3.connect(run_file)) as database:
-        database.executescript(FOREIGN[6])
-    result = onprompt("show", run_file)
-    assert (result.returncode, result.stdout) == (6, "")
-    assert "'present_verdicts' in it is not one of its tables" in result.stderr
 
 
 @pytest.mark.parametrize(
