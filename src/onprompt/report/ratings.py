@@ -104,24 +104,17 @@ def in_data(rows: Iterable[RunRow], names: Sequence[str]) -> Ratings:
         known.update(dict.fromkeys(own))
         given = found.setdefault(row.id, {})
         for name in names:
-            if (cell := own.get(name)) is not None and not (isinstance(cell, str) and not cell.strip()):
-                given[name] = cell_rating(row.id, name, cell)
+            if not (cell := str(own.get(name, "")).strip()):
+                continue
+            given[name] = float(cell) if NUMBER.fullmatch(cell) else math.inf
+            if math.isinf(given[name]):
+                where = f"{row.id}, column {name!r}"
+                raise UserError(f"{where}: {cell[:40]!r} is not a number; leave it blank if unrated")
     for name in names:
         if name not in known:
             hint = "; the same `onprompt run` again adds new columns of the data, and judges nothing twice"
             raise UserError(f"the run has no column {name!r}{did_you_mean(name, tuple(known))}{hint}")
     return Ratings(found, tuple(names))
-
-
-def cell_rating(sample: str, name: str, cell: str | float) -> float:
-    """The number in a cell."""
-    try:
-        number = float(cell)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise UserError(f"{sample}, column {name!r}: {str(cell)[:40]!r} is not a number; leave it blank if unrated")
-    return number
 
 
 def in_reviews(run: Run, rubric: Rubric, factor: str = "") -> Ratings:
@@ -202,17 +195,12 @@ def guess_ratings(table: Table, ids: str) -> list[str]:
         return series[0]
     if not series and (single := guess(table, RATINGS)):
         return [single]
-    if candidates and not series and all(is_numeric(table, column) for column in candidates):
+    cells = [[cell for row in table.rows.values() if (cell := row[column])] for column in candidates]
+    if cells and not series and all(own and all(table.number(c) is not None for c in own) for own in cells):
         return candidates
     raise table.error(
         f"which columns have the ratings? Name each: --column rating=COLUMN; candidates: {quoted(candidates)}"
     )
-
-
-def is_numeric(table: Table, column: str) -> bool:
-    """Whether a column has numbers and blanks only, and at least one number."""
-    cells = [cell for row in table.rows.values() if (cell := row[column])]
-    return bool(cells) and all(table.number(cell) is not None for cell in cells)
 
 
 def quoted(names: Iterable[str]) -> str:
