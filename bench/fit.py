@@ -15,7 +15,7 @@ import numpy as np
 
 from onprompt.errors import UserError
 from onprompt.fitting.validation import fit_and_validate
-from onprompt.fitting.weights import Voices, default_weights, equal_weights, jury_values, one_factor_weights, order
+from onprompt.fitting.weights import Voices, equal_weights, jury_values, one_factor_weights, order
 
 JURIES = {
     "three + evidence": jury.STRONG,
@@ -31,14 +31,14 @@ def voices_of(task, judges):
     def column(judge):
         return np.array([np.nan if value is None else value for value in task.said[judge]], float)
 
-    values = np.array([column(judge) for judge in judges]).T
-    return Voices(tuple(judges), values, np.ones(len(judges)), column("evidence")[:, None], evidence_weight=jury.USED)
+    names = (*judges, "evidence")
+    return Voices(names, np.array([column(name) for name in names]).T, np.array([*(1.0 for _ in judges), jury.USED]))
 
 
 def fitted_values(task, voices, prompt, number, seed):
     """Held-out values by fitted weights, by those or the defaults as the command decides, and how often it refuses."""
     generator = np.random.default_rng(seed)
-    defaults = order(jury_values(voices, default_weights(voices)))
+    defaults = order(jury_values(voices, voices.defaults))
     always, decided, refused = defaults.copy(), defaults.copy(), 0
     for cell, places in task.cells.items():
         given = generator.permutation(task.others(cell))[:number]
@@ -59,7 +59,7 @@ def figures(task, judges, repeats):
     """Spearman of a jury by default, by equal weights, by agreement of the voices, and by each number of ratings."""
     voices = voices_of(task, judges)
     prompt = np.unique([row["group"] for row in task.rows], return_inverse=True)[1]
-    table = {"default": task.spearman(jury_values(voices, default_weights(voices)))}
+    table = {"default": task.spearman(jury_values(voices, voices.defaults))}
     table["equal"] = task.spearman(jury_values(voices, equal_weights(voices)))
     try:
         table["no ratings"] = task.spearman(jury_values(voices, one_factor_weights(voices)))

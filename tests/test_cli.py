@@ -153,27 +153,18 @@ def bad_pictures() -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("message", bad_pictures())
+PATHS = {"No such file": "none.png", "download it first": "http://127.0.0.1:9/a.png"}
+
+
+@pytest.mark.parametrize("message", [*bad_pictures(), *PATHS])
 def test_bad_pictures_end_with_2_and_one_clear_line(message: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.png"
-    path.write_bytes(bad_pictures()[message])
-    result = onprompt("verify", str(path), "a cat")
+    path.write_bytes(bad_pictures().get(message, b""))
+    result = onprompt("verify", PATHS.get(message, str(path)), "a cat")
     assert result.returncode == 2
     assert message in result.stderr
     assert result.stderr.startswith("onprompt: ")
     assert result.stderr.count("\n") == 1
-
-
-def test_no_picture_ends_with_2(tmp_path: Path) -> None:
-    result = onprompt("verify", str(tmp_path / "none.png"), "a cat")
-    assert (result.returncode, "No such file" in result.stderr) == (2, True)
-
-
-def test_a_wrong_option_value_ends_with_2() -> None:
-    result = onprompt("verify", str(photo_path("coffee.png")), "a cup", "--detector", "cocco")
-    assert result.returncode == 2
-    assert "no detector 'cocco'; did you mean 'coco'?" in result.stderr
-    assert onprompt("verify").returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -201,12 +192,6 @@ def test_a_terminal_without_unicode_and_a_full_disk_are_no_traceback() -> None:
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
-
-
-def test_an_address_is_no_picture() -> None:
-    result = onprompt("verify", "http://127.0.0.1:9/a.png", "a cup")
-    assert result.returncode == 2
-    assert "download it first" in result.stderr
 
 
 def test_parse_prints_a_scene_a_line(tmp_path: Path) -> None:
@@ -383,15 +368,6 @@ def test_a_model_verifies(tmp_path: Path) -> None:
     assert str(tmp_path) not in second.stdout
 
 
-def test_a_model_rates(tmp_path: Path) -> None:
-    result = onprompt(
-        *("rate", str(photo_path("coffee.png")), "a cup"),
-        *("--judge", "vlm", "--model", said(tmp_path, "Reasoning: The cup is there.\nScore: 5")),
-        ONPROMPT_ANSWERS=str(tmp_path / "answers.sqlite"),
-    )
-    assert result.stdout == "Reasoning: The cup is there.\nScore: 5\n", result.stderr
-
-
 def test_the_protocols_own_output_is_printed(tmp_path: Path) -> None:
     arguments = ("verify", str(photo_path("coffee.png")), "a cup and a laptop", "--protocol")
     by_model = onprompt(*arguments, "--model", said(tmp_path, STEPS), ONPROMPT_ANSWERS=str(tmp_path / "answers.sqlite"))
@@ -463,16 +439,6 @@ def test_a_run_of_edits_without_a_model(tmp_path: Path) -> None:
         assert drawn.width > 2.5 * drawn.height
 
 
-def test_an_answer_that_can_not_be_read_is_shown_and_gives_no_score(tmp_path: Path) -> None:
-    result = onprompt(
-        *("verify", str(photo_path("coffee.png")), "a cup", "--model", said(tmp_path, "What a lovely picture!")),
-        ONPROMPT_ANSWERS=str(tmp_path / "answers.sqlite"),
-    )
-    assert (result.returncode, result.stdout) == (5, "")
-    assert "What a lovely picture!" in result.stderr
-    assert "unreadable answer" in result.stderr
-
-
 def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
     result = onprompt(
         *("verify", str(photo_path("coffee.png")), "a cup", "--model", said(tmp_path, "(4)"), "--dry-run"),
@@ -490,28 +456,10 @@ def test_any_setting_can_be_set_before_or_after_the_command() -> None:
         ("settings", "--set", "repeats=3"),
         ("settings", "--set=repeats=3"),
     ):
-        assert "\nrepeats = 3\n" in onprompt(*arguments, ONPROMPT_REPEATS="5").stdout
+        shown = onprompt(*arguments, "--set", "base-url=http://x", ONPROMPT_REPEATS="5").stdout
+        assert "\nrepeats = 3\n" in shown
+        assert "[--set]\nbase_url = " in shown, "with a hyphen, too"
     assert onprompt("parse", "--", "--set").returncode == 0, "a prompt, after --"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--model", "opnai/x"), "no backend 'opnai'; did you mean 'openai'?"),
-        (("--model", "gpt-5.2"), "BACKEND/MODEL"),
-        (("--judge", "vml", "--model", "openai/x"), "no judge 'vml'; did you mean 'vlm'?"),
-        (("--judge", "vlm"), "BACKEND/MODEL"),
-        (("--set", "repeat=3"), "no setting 'repeat' (in --set); did you mean 'repeats'?"),
-        (("--set", "repeats"), "--set takes NAME=VALUE"),
-        (("--set", "repeats=many"), "--set repeats=many: should be a valid integer"),
-        (("--model", "openai/x", "--set", "base_url=localhost:8000"), "http://"),
-    ],
-)
-def test_who_judges_must_be_named_rightly(arguments: tuple[str, ...], message: str) -> None:
-    result = onprompt("verify", str(photo_path("coffee.png")), "a cup", *arguments)
-    assert result.returncode == 2
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 def test_the_key_is_not_among_the_settings_that_are_shown() -> None:

@@ -121,6 +121,15 @@ def test_flags_are_named_once() -> None:
         assert not constants & texts, path
 
 
+def test_sql_is_in_two_rooms() -> None:
+    """A run file is read by `runs` alone, the answer cache by its own file."""
+    sql = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE FROM|CREATE|PRAGMA) [\w*]")
+    for path in ROOT.rglob("*.py"):
+        if path.parent.name != "runs" and path.name != "answer_store.py":
+            texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+            assert not [text for text in texts if isinstance(text, str) and sql.search(text)], path
+
+
 def test_types_import_nothing_of_ours_at_run_time() -> None:
     code = "import sys, onprompt.types; print(*(name for name in sys.modules if name.startswith('onprompt.')))"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -159,7 +159,7 @@ def test_a_run_and_back_again(outputs: Path, capsys: pytest.CaptureFixture[str])
     assert [line["correct"] for line in lines(results)] == [True, False, True]
     again = outputs.parent / "again.sqlite"
     assert command("run", results, "--out", again, *common).returncode == 0
-    agreed = command("agree", again, "--human-column", "correct", "--human-scale", "0-1", "--json")
+    agreed = command("agree", again, "--human", "correct", "--human-scale", "0-1", "--json")
     assert agreed.returncode == 0, agreed.stderr
     assert json.loads(agreed.stdout)["overall"]["judge"]["auc"]["value"] == 1.0
 

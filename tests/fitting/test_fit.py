@@ -13,7 +13,7 @@ from PIL import Image
 import onprompt
 from onprompt import serial
 from onprompt.errors import SettingsError, UserError
-from onprompt.fitting import stored
+from onprompt.fitting.weights import read
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs.reading import Run
 from onprompt.runs.reviews import Review, ReviewFile
@@ -195,9 +195,9 @@ def test_the_evidence_has_its_value_as_its_voice(settings: Settings, tmp_path: P
     (tmp_path / "data.csv").write_text("id,image,prompt\n1,cat.png,two cats and a red ball\n2,cat.png,a dog\n")
     judged(tmp_path, settings.model_copy(update={"judge": "evidence"}))
     run = Run(tmp_path / "run.sqlite")
-    ids, voices = stored.read(run)
+    ids, voices = read(run)
     values = {row.id: row.value for row in run.rows()}
-    assert voices.evidence.tolist() == [[values[name]] for name in ids]
+    assert (voices.names, voices.values.tolist()) == (("evidence",), [[values[name]] for name in ids])
 
 
 def test_reviews_in_the_run_file_count_as_ratings(jury: Settings, tmp_path: Path) -> None:

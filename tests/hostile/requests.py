@@ -27,7 +27,6 @@ import numpy as np
 from PIL import Image
 
 from onprompt.runs.file import RunFile
-from onprompt.runs.schema import find_damage
 from tests.hostile.damage import damaged_bytes, damaged_text
 from tests.hostile.run_files import SAMPLES, whole
 
@@ -252,7 +251,7 @@ def save_reviews(chance: Random, port: int, path: Path) -> Counter[str]:
     if replaced_at == SAMPLES:
         assert comments(path) == {f"comment {number}" for number in range(SAMPLES)}
         with RunFile(path) as file:
-            assert not find_damage(file.database)
+            assert not file.damage()
     return outcomes
 
 

@@ -32,7 +32,7 @@ from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run
 from onprompt.runs.reviews import Review, ReviewFile
 from onprompt.runs.run import JudgeJob, run
-from onprompt.runs.schema import find_damage, verdict_digest
+from onprompt.runs.schema import verdict_digest
 from onprompt.settings import Settings
 from onprompt.types import Rubric
 from tests.illusion.drawn import draw as draw_illusions
@@ -131,7 +131,7 @@ def flipped(chance: Random, folder: Path) -> Counter[str]:
     path.write_bytes(data if chance.random() < 0.9 else data[: chance.randrange(len(data))])
     try:
         with RunFile(path) as file:
-            damage = find_damage(file.database)
+            damage = file.damage()
         found = {row.id: row.score for row in Run(path, 1).rows() if row.value is not None}
     except OnpromptError:
         return Counter(["bytes: refused"])

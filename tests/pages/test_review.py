@@ -23,7 +23,6 @@ from onprompt.runs import reviews
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run
 from onprompt.runs.reviews import in_random_order
-from onprompt.runs.schema import find_damage
 from tests.pages.conftest import Serve
 from tests.pages.stored import four_models, stored_run
 from tests.runs.test_run import judged
@@ -335,4 +334,4 @@ def test_a_killed_server_has_kept_what_it_answered(run_file: Path) -> None:
     process.communicate(timeout=20)
     with RunFile(run_file) as file:
         assert len(reviews.ratings(file, RUBRIC)) == 20
-        assert not find_damage(file.database)
+        assert not file.damage()

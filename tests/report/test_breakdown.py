@@ -6,11 +6,11 @@ from onprompt.errors import UserError
 from onprompt.report.comparison import (
     by_group,
     by_kind,
-    category_lines,
     compare_categories,
     group_document,
     group_lines,
     kind_lines,
+    lines,
 )
 from onprompt.runs.reading import CheckRow, RunRow
 from tests.report.test_comparison import noise
@@ -70,7 +70,7 @@ def test_categories_are_corrected_together() -> None:
     assert (x.better, y.better) == ("a", "a")
     assert x.p_alone is not None
     assert x.p == pytest.approx(2 * x.p_alone)
-    text = "\n".join(category_lines(found))
+    text = "\n".join(lines(found))
     assert text.startswith("x:\n")
     assert "(pairs: 2)" in text
     with pytest.raises(UserError, match="no sample names one"):

@@ -161,7 +161,7 @@ def test_invalid_comparisons() -> None:
 def test_table_and_document_agree() -> None:
     result = compare({"sdxl": system(noise(30, 0.2)), "b": system([*noise(29, 0.0, 1), 0.5]), "c": system([1.0], 99)})
     entry = json.loads(json.dumps(module.document(result), allow_nan=False))
-    text = list(module.lines(result))
+    text = list(module.lines({"": result}))
     assert text[0].split() == ["mean", "[95", "%", "CI]", "prompts", "samples", "no", "verdict"]
     assert (
         [line.split()[1] for line in text[1:4]] == [system["name"] for system in entry["ranking"]] == ["c", "sdxl", "b"]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import numpy as np
@@ -21,33 +19,28 @@ from onprompt.report.gate import (
     Decision,
     GatedRun,
     GateResult,
-    conditions,
+    check,
     decide,
     decide_drop,
-    measure_drop,
+    drop_tests,
     parse_over,
     parse_under,
-    read,
     write_junit,
     write_summary,
 )
 from onprompt.runs.reading import RunRow
 from tests.cli.test_hostile_text import EVIL
+from tests.runs.commands import onprompt
 from tests.runs.test_run import judged, table
 
 HOSTILE = f"<script>alert(1)</script> @everyone | [x](http://e) `code` \\| ]]> &amp; {EVIL}\ufffe\n\n# head"
 
 
 @pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
+def _answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
     yield
     judges.close()
-
-
-def onprompt(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "onprompt", *map(str, arguments)]
-    settings = {"ONPROMPT_ANSWERS": str(folder / "answers.sqlite")}
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | settings)
 
 
 def sample(number: int, value: float, score: int = 3, **more: object) -> RunRow:
@@ -104,38 +97,45 @@ def test_what_has_no_verdict_is_in_no_mean_but_counted() -> None:
     assert only("cost=.5", rows, over=True).met
 
 
-@pytest.mark.parametrize("rule", ["value=.1", "score=0@.5"])
-def test_a_condition_on_nothing_is_not_met(rule: str) -> None:
-    assert not only(rule, []).met
-    assert not only(rule, [RunRow("e", "p", error="gone")]).met
-
-
 @pytest.mark.parametrize("rule", ["value=1.5", "value=-.1", "coverage=2@.5", "score=5@.9", "score=-1", "score=4.1"])
 def test_a_limit_off_the_scale_is_refused(rule: str) -> None:
     with pytest.raises(UserError, match=r"--fail-under .* is 0 to [14], so .* is no limit"):
         list(decide([parse_under(rule)], values(0.5), "verify"))
-    assert len(list(decide([parse_under("score=4@.9"), parse_under("value=1")], values(0.5), "verify"))) == 2
 
 
-def test_a_count_that_can_not_be_is_refused() -> None:
-    for rule in ("errors=-1", "flagged=101%", "cost=-.1"):
-        with pytest.raises(UserError, match=f"--fail-over {rule}: the limit must be 0"):
-            parse_over(rule)
-    with pytest.raises(UserError, match="--max-drop 2"):
-        conditions(against=Path("b"), max_drop=2)
+@pytest.mark.parametrize("rule", ["value=.1", "value=1", "score=0@.5", "score=4@.9"])
+def test_a_limit_on_the_scale_is_not_met_by_nothing(rule: str) -> None:
+    for rows in ([], [RunRow("e", "p", error="gone")]):
+        (decision,) = decide([parse_under(rule)], rows, "verify")
+        assert not decision.met
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"over": ["errors=-1"]}, "--fail-over errors=-1: the limit must be 0"),
+        ({"over": ["flagged=101%"]}, "--fail-over flagged=101%: the limit must be 0"),
+        ({"over": ["cost=-.1"]}, "--fail-over cost=-.1: the limit must be 0"),
+        ({"over": ["error=0"]}, "did you mean 'errors'"),
+        ({"baseline": Path("b"), "max_drop": 2}, "--max-drop 2"),
+        ({"max_drop": 0.1}, "--max-drop needs a run to compare with: --baseline"),
+        ({"strict": True}, "--strict needs a run to compare with: --baseline"),
+    ],
+)
+def test_conditions_that_can_not_be_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        check(Path("a"), **options)
+
+
+def test_an_unknown_metric_is_an_error() -> None:
+    with pytest.raises(UserError, match="did you mean 'value'"):
+        only("valu=.5", values(0.5))
 
 
 @pytest.mark.parametrize("rule", ["value", "value=", "value=x", "score=3@0", "score=3@1.1", "score=3@.9@.8", "=1"])
 def test_a_bad_condition_says_what_it_should_be(rule: str) -> None:
     with pytest.raises(UserError, match="such as"):
         parse_under(rule)
-
-
-def test_an_unknown_metric_is_an_error() -> None:
-    with pytest.raises(UserError, match="did you mean 'value'"):
-        only("valu=.5", values(0.5))
-    with pytest.raises(UserError, match="did you mean 'errors'"):
-        parse_over("error=0")
 
 
 # ---- baseline ------------------------------------------------------------------------------------------------------
@@ -177,10 +177,7 @@ def test_a_run_is_strictly_no_worse_than_itself(number: int, allowed: float) -> 
 
 def test_the_exact_p_value_by_hand() -> None:
     """Five prompts, all .1 lower: one of 2^5 sign combinations is as low."""
-    drop = measure_drop(values(*[0.4] * 5), values(*[0.5] * 5), 0.02)
-    assert drop
-    assert drop.p_worse == pytest.approx(1 / 32)
-    assert drop.p_fine == pytest.approx(31 / 32)
+    assert drop_tests(dict.fromkeys("abcde", 0.1), 0.02) == pytest.approx((1 / 32, 31 / 32))
 
 
 def test_its_error_rate_is_that_of_the_test() -> None:
@@ -200,8 +197,6 @@ def test_what_can_not_be_compared_does_not_pass() -> None:
         decide_drop(run_of([]), GatedRun(Path("b"), "rate", "evidence", True, ()), 0.0, False)
     _, notes = decide_drop(run_of(values(0.5)), run_of(values(0.5), "vlm m"), 0.0, False)
     assert "different judges" in notes[0]
-    with pytest.raises(UserError, match="--baseline"):
-        conditions(max_drop=0.1)
 
 
 # ---- files ---------------------------------------------------------------------------------------------------------
@@ -248,13 +243,13 @@ def test_a_gate_on_100_recorded_verdicts(tmp_path: Path) -> None:
     run = tmp_path / "run.sqlite"
     files = ("--junit", tmp_path / "junit.xml", "--summary", tmp_path / "summary.md")
     before, start = os.times(), time.monotonic()
-    passed = onprompt("gate", run, "--fail-under", "score=1@.8", "--baseline", run, *files, folder=tmp_path)
+    passed = onprompt("gate", run, "--fail-under", "score=1@.8", "--baseline", run, *files)
     after = os.times()
     assert passed.returncode == 0, passed.stderr
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     assert min(spent, time.monotonic() - start) < 2
     assert passed.stdout.splitlines()[0].startswith("ok      score of at least 1 in at least 0.8 of the samples: 0.800")
-    failed = onprompt("gate", run, "--fail-under", "score=3@.9", "--fail-over", "errors=0", "--json", folder=tmp_path)
+    failed = onprompt("gate", run, "--fail-under", "score=3@.9", "--fail-over", "errors=0", "--json")
     assert failed.returncode == 7
     decisions = json.loads(failed.stdout)
     assert (decisions["passed"], [each["met"] for each in decisions["conditions"]]) == (False, [False, True])
@@ -264,7 +259,7 @@ def test_a_gate_on_100_recorded_verdicts(tmp_path: Path) -> None:
 
 def test_errors_pass_only_if_they_are_allowed(tmp_path: Path) -> None:
     data, out = table(tmp_path, 10, bad=["x,none.png,1 cats"]), tmp_path / "run.sqlite"
-    assert onprompt("run", data, "--out", out, *said(tmp_path), folder=tmp_path).returncode == 1
+    assert onprompt("run", data, "--out", out, *said(tmp_path)).returncode == 1
     conditions = {
         "nothing said of errors": ("--fail-under", "value=.1"),
         "no condition at all": (),
@@ -273,25 +268,23 @@ def test_errors_pass_only_if_they_are_allowed(tmp_path: Path) -> None:
         "a bad condition": ("--fail-under", "value"),
         "a limit off the scale": ("--fail-under", "score=5"),
     }
-    codes = [onprompt("gate", out, *more, folder=tmp_path).returncode for more in conditions.values()]
+    codes = [onprompt("gate", out, *more).returncode for more in conditions.values()]
     assert codes == [7, 7, 0, 0, 2, 2]
-    assert read(out).complete
-    assert math.isclose(sum(r.score or 0 for r in read(out).rows if r.counts), 20)
+    read = GatedRun.read(out)
+    assert (read.complete, sum(row.score or 0 for row in read.rows if row.counts)) == (True, 20)
 
 
 def test_an_unfinished_run_passes_only_if_it_is_allowed(tmp_path: Path) -> None:
     data, out = table(tmp_path, 10), tmp_path / "run.sqlite"
-    first = onprompt("run", data, "--out", out, "--limit", 4, *said(tmp_path), folder=tmp_path)
+    first = onprompt("run", data, "--out", out, "--limit", 4, *said(tmp_path))
     assert (first.returncode, first.stdout.split(",")[0]) == (0, "4 verdicts"), first.stderr
-    failed = onprompt("gate", out, "--fail-under", "value=.1", folder=tmp_path)
+    failed = onprompt("gate", out, "--fail-under", "value=.1")
     assert failed.returncode == 7
     assert "FAILED  all of the data read: it stopped before the end" in failed.stdout
-    assert onprompt("gate", out, "--fail-under", "value=.1", "--allow-unfinished", folder=tmp_path).returncode == 0
-    whole = onprompt("run", data, "--out", out, "--limit", 10, *said(tmp_path), folder=tmp_path)
+    assert onprompt("gate", out, "--fail-under", "value=.1", "--allow-unfinished").returncode == 0
+    whole = onprompt("run", data, "--out", out, "--limit", 10, *said(tmp_path))
     assert "6 verdicts, 4 already judged" in whole.stdout, whole.stderr
-    assert onprompt("gate", out, "--fail-under", "value=.1", folder=tmp_path).returncode == 0, (
-        "a limit of all is no limit"
-    )
+    assert onprompt("gate", out, "--fail-under", "value=.1").returncode == 0, "a limit of all is no limit"
 
 
 def said(folder: Path) -> tuple[str, str]:

@@ -109,10 +109,11 @@ def test_equal_means_tie() -> None:
 
 
 def test_each_rater_is_left_out_once() -> None:
-    ratings = Ratings({"a": {"x": 1, "y": 2, "z": 4}, "b": {"x": 5}, "c": {"z": 3, "x": 2}})
-    (x_items, x_own, x_others), (_, _, y_others), (_, _, z_others) = leave_one_out(ratings, ["a", "b", "c"])
-    np.testing.assert_array_equal(x_items, [0, 2])
-    np.testing.assert_array_equal(x_own, [1, 2])
-    np.testing.assert_array_equal(x_others, [3, 3])
-    np.testing.assert_array_equal(y_others, [2.5])
-    np.testing.assert_array_equal(z_others, [1.5, 2])
+    ratings = Ratings({"a": {"x": 1, "y": 2, "z": 4}, "b": {"x": 5}, "c": {"z": 3, "x": 2}, "d": {"alone": 1}})
+    nan = np.nan
+    expected = [  # own ratings and the means of the others
+        ([1, nan, 2, nan], [3, nan, 3, nan]),
+        ([2, nan, nan, nan], [2.5, nan, nan, nan]),
+        ([4, nan, 3, nan], [1.5, nan, 2, nan]),
+    ]
+    np.testing.assert_array_equal(leave_one_out(ratings, ["a", "b", "c", "d"]), expected)

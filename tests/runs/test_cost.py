@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,6 @@ folder, url = Path(sys.argv[1]), sys.argv[2]
 run(datasets.open_dataset(str(folder / "data.csv"), RATE, {}), folder / "run.sqlite", job(folder, url),
     on_progress=lambda summary: os._exit(9) if summary.done == 5 else None)
 """
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
 
 
 def completion(usage: Any) -> Reply:

@@ -4,36 +4,21 @@ from __future__ import annotations
 
 import random
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from onprompt.api import judges
 from onprompt.errors import OnpromptError, StoreError
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import stored_verdict
-from onprompt.runs.schema import find_damage
+from tests.runs.commands import onprompt
 from tests.runs.test_run import judged, scores, table
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
 
 
 @pytest.fixture
 def run_file(tmp_path: Path) -> Path:
     judged(tmp_path, table(tmp_path, 40))
     return tmp_path / "run.sqlite"
-
-
-def onprompt(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "onprompt", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
 def change(path: Path, sql: str) -> None:
@@ -45,7 +30,7 @@ def change(path: Path, sql: str) -> None:
 
 def found(path: Path) -> list[str]:
     with RunFile(path) as file:
-        return find_damage(file.database)
+        return file.damage()
 
 
 def test_a_file_without_damage(run_file: Path) -> None:
@@ -54,16 +39,10 @@ def test_a_file_without_damage(run_file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "sql",
-    [
-        "UPDATE samples SET prompt = replace(prompt, 'cats', 'cars') WHERE number = 7",
-        "UPDATE samples SET model = 'other' WHERE number = 7",
-        "UPDATE samples SET version = 'x' || version WHERE number = 7",
-        "UPDATE samples SET gone = 1 WHERE number = 7",
-    ],
+    "changed", ["prompt = replace(prompt, 'cats', 'cars')", "model = 'other'", "version = 'x' || version", "gone = 1"]
 )
-def test_a_sample_that_is_not_as_written_is_found(run_file: Path, sql: str) -> None:
-    change(run_file, sql)
+def test_a_sample_that_is_not_as_written_is_found(run_file: Path, changed: str) -> None:
+    change(run_file, f"UPDATE samples SET {changed} WHERE number = 7")
     assert found(run_file) == ["samples 7"]
 
 
@@ -79,27 +58,25 @@ def test_a_sample_that_is_rightly_gone_is_no_damage(tmp_path: Path, run_file: Pa
 @pytest.mark.parametrize(
     "sql",
     [
-        "UPDATE verdicts SET score = 3 - score WHERE sample = 7",
-        "UPDATE verdicts SET value = value + 0.001 WHERE sample = 7",
-        "UPDATE documents SET document = replace(document, 'many', 'mank') WHERE sample = 7",
-        "UPDATE documents SET document = x'00ff' WHERE sample = 7",
-        "DELETE FROM documents WHERE sample = 7",
-        "DELETE FROM verdicts WHERE sample = 7",
+        "UPDATE verdicts SET score = 3 - score",
+        "UPDATE verdicts SET value = value + 0.001",
+        "UPDATE documents SET document = replace(document, 'many', 'mank')",
+        "UPDATE documents SET document = x'00ff'",
+        "DELETE FROM documents",
+        "DELETE FROM verdicts",
     ],
 )
 def test_any_change_of_a_verdict_is_noticed(run_file: Path, sql: str) -> None:
-    change(run_file, sql)
+    change(run_file, f"{sql} WHERE sample = 7")
     assert found(run_file) == ["verdict on sample number 7, configuration 1"]
     if not sql.startswith("DELETE FROM documents"):
         with RunFile(run_file) as file, pytest.raises(StoreError, match="onprompt check"):
             stored_verdict(file, 1, "6")
 
 
-@pytest.mark.parametrize(
-    "sql", ["UPDATE configurations SET identity = '{'", "UPDATE configurations SET identity = x'01'"]
-)
-def test_a_row_that_can_not_be_read_is_an_error_that_says_what_to_do(run_file: Path, sql: str) -> None:
-    change(run_file, sql)
+@pytest.mark.parametrize("identity", ["'{'", "x'01'"])
+def test_a_row_that_can_not_be_read_is_an_error_that_says_what_to_do(run_file: Path, identity: str) -> None:
+    change(run_file, f"UPDATE configurations SET identity = {identity}")
     assert "configurations 1" in found(run_file)
     result = onprompt("show", run_file)
     assert result.returncode == 6

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from onprompt import api
-from onprompt.api import judges
-from onprompt.cli import app
 from onprompt.cli.running import ProgressLine
 from onprompt.errors import UserError
 from onprompt.report import comparison
-from onprompt.rubrics.edit import RUBRIC as EDIT
-from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import open_dataset
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run, RunRow
 from onprompt.runs.run import Summary, to_stored
@@ -27,21 +21,8 @@ from onprompt.settings import Settings
 from onprompt.wording import plan_words
 from tests.models.backends.server import Reply, Scripted
 from tests.pages.stored import Stored, stored_run
+from tests.runs.commands import told as onprompt
 from tests.runs.test_run import judged, table
-
-
-@pytest.fixture(autouse=True)
-def _closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
-    yield
-    judges.close()
-
-
-def onprompt(*arguments: object) -> tuple[int, str]:
-    """A command's exit code, and all that it printed or raised."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    code = getattr(result.exception, "exit_code", result.exit_code)
-    return code, f"{result.output}{result.exception or ''}"
 
 
 def says(text: str) -> Reply:
@@ -52,34 +33,22 @@ def says(text: str) -> Reply:
 BAD, GOOD = says("no idea"), says("Reasoning: fine\nScore: 4")
 
 
-def test_a_bad_answer_out_of_the_cache_says_so_and_can_be_asked_for_again(tmp_path: Path) -> None:
-    table(tmp_path, 1)
+@pytest.mark.parametrize("name", ["rate", "run"])
+def test_a_bad_answer_out_of_the_cache_says_so_and_can_be_asked_for_again(tmp_path: Path, name: str) -> None:
+    data = table(tmp_path, 1)
+    words = {
+        "rate": (tmp_path / "cat.png", "a cat"),
+        "run": (data, "--rubric", "rate", "--out", tmp_path / "run.sqlite"),
+    }
+    failed = {"rate": 5, "run": 1}[name]
     with Scripted(BAD, BAD, GOOD) as server:
-        model = ("--model", "openai/m", "--set", f"base_url={server.url}")
-        command = ("rate", tmp_path / "cat.png", "a cat", *model)
+        command = (name, *words[name], "--model", "openai/m", "--set", f"base_url={server.url}")
         first, second = onprompt(*command), onprompt(*command)
-        assert (first[0], second[0], len(server.requests)) == (5, 5, 2), "it was asked twice for one that can be read"
+        assert (first[0], second[0], len(server.requests)) == (failed, failed, 2), "each was asked twice"
         assert "--ask-again" not in first[1]
         assert "this answer is from the answer cache: --ask-again asks the model anew" in second[1]
         assert onprompt(*command, "--ask-again")[0] == 0
         assert (onprompt(*command)[0], len(server.requests)) == (0, 3), "the new answer has replaced the old one"
-
-
-def test_a_run_asks_again_for_what_it_could_not_read(tmp_path: Path) -> None:
-    data = table(tmp_path, 1)
-    with Scripted(BAD, BAD, GOOD) as server:
-        model = ("--model", "openai/m", "--set", f"base_url={server.url}")
-        command = ("run", data, "--rubric", "rate", "--out", tmp_path / "run.sqlite", *model)
-        assert "0 verdicts, 1 error" in onprompt(*command)[1]
-        assert "--ask-again asks the model anew" in onprompt(*command)[1]
-        assert "1 verdict, 0 errors" in onprompt(*command, "--ask-again")[1]
-
-
-def test_a_table_without_rows_is_an_error(tmp_path: Path) -> None:
-    data = table(tmp_path, 0)
-    code, text = onprompt("run", data, "--out", tmp_path / "run.sqlite")
-    assert (code, "data.csv has no samples" in text) == (2, True)
-    assert not (tmp_path / "run.sqlite").exists()
 
 
 def test_progress_without_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,10 +115,11 @@ def test_rubrics_that_ask_the_same_are_set_side_by_side(tmp_path: Path) -> None:
     samples = [Stored(str(n), f"prompt {n}", n / 10) for n in range(10)]
     runs = [stored_run(tmp_path / f"{name}.sqlite", samples, rubric=name) for name in ("verify", "rate", "edit")]
     code, text = onprompt("compare", *runs[:2])
-    assert (code, "verify by evidence" in text, "rate by evidence" in text) == (0, True, True)
-    assert "verify and rate: Spearman ρ 1.000" in text
-    code, text = onprompt("compare", runs[0], runs[2])
-    assert (code, "can't compare runs of edit and verify" in text) == (2, True)
+    assert (code, "verify by evidence" in text, "verify and rate: Spearman ρ 1.000" in text) == (0, True, True)
+    assert onprompt("compare", runs[0], runs[2]) == (
+        2,
+        "can't compare runs of edit and verify: their values differ in meaning",
+    )
 
 
 def test_ids_that_repeat_are_counted(tmp_path: Path) -> None:
@@ -171,23 +141,28 @@ def test_a_row_that_can_not_be_judged_keeps_what_could_be_read(tmp_path: Path) -
     assert [row.image for row in Run(tmp_path / "run.sqlite").rows()][1] == str(tmp_path / "cat.png")
 
 
-@pytest.mark.parametrize("header", ["before,after,instruction", "source_image,image,instruction"])
-def test_a_table_of_edits_is_not_judged_as_prompts(tmp_path: Path, header: str) -> None:
-    table(tmp_path, 0)
-    (tmp_path / "data.csv").write_text(f"{header}\ncat.png,cat.png,1 cats\n")
-    command = ("run", tmp_path / "data.csv", "--out", tmp_path / "run.sqlite")
+EDITS = r"looks like a table for the rubric edit \(.*\): add --rubric edit; or"
+
+
+@pytest.mark.parametrize(
+    ("table_of", "options", "code", "message"),
+    [
+        ("id,image,prompt\n", (), 2, r"data\.csv has no samples"),
+        ("before,after,instruction\ncat.png,cat.png,1 cats\n", (), 2, EDITS),
+        ("source_image,image,instruction\ncat.png,cat.png,1 cats\n", (), 2, EDITS),
+        ("source_image,image,instruction\ncat.png,cat.png,1 cats\n", ("--rubric", "verify"), 0, "1 verdict, 0 errors"),
+        ("image,instruction\ncat.png,1 cats\n", (), 0, "prompt from 'instruction'"),
+    ],
+)
+def test_tables_that_are_not_judged(
+    tmp_path: Path, table_of: str, options: tuple[str, ...], code: int, message: str
+) -> None:
+    data = table(tmp_path, 0)
+    data.write_text(table_of)
     model = ("--model", f"replay/{tmp_path / 'said.jsonl'}")
-    code, text = onprompt(*command, *model)
-    assert (code, "looks like a table for the rubric edit" in text, "add --rubric edit;" in text) == (2, True, True)
-    assert not (tmp_path / "run.sqlite").exists()
-    if "image," in header:
-        assert onprompt(*command, *model, "--rubric", "verify")[0] == 0, "the user has chosen"
-
-
-def test_a_table_of_prompts_is_none_of_edits(tmp_path: Path) -> None:
-    table(tmp_path, 0)
-    (tmp_path / "data.csv").write_text("image,instruction\ncat.png,1 cats\n")
-    assert open_dataset(str(tmp_path / "data.csv"), VERIFY, {}, alternatives=[EDIT]).columns["prompt"] == "instruction"
+    ended, text = onprompt("run", data, "--out", tmp_path / "run.sqlite", *model, *options)
+    assert (ended, (tmp_path / "run.sqlite").exists()) == (code, not code)
+    assert re.search(message, text)
 
 
 def test_a_flag_with_spaces_is_read_as_it_was_written(tmp_path: Path) -> None:

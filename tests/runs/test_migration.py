@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from onprompt.api import judges
 from onprompt.errors import StoreError
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import reviews
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run
 from onprompt.runs.reviews import Review, ReviewFile
-from onprompt.runs.schema import VERSION, find_damage, own_schema, stored_schema
+from onprompt.runs.schema import VERSION, own_schema, stored_schema
 from tests.runs.test_run import judged, table
 
 FORMER = """
@@ -30,12 +28,6 @@ INSERT INTO plans (configuration, size, seed, samples, digest) VALUES (1, 2, 0, 
 PRAGMA user_version = 5;
 """
 BEFORE = "ALTER TABLE runs DROP COLUMN columns; PRAGMA user_version = 4;"
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
 
 
 @pytest.fixture
@@ -65,7 +57,7 @@ def test_a_former_file_reads_the_same_and_is_not_changed_by_it(former: Path, pre
     assert (old.overview, old.verdict("3")) == (new.overview, new.verdict("3"))
     with RunFile(former) as file:
         assert reviews.ratings(file, RUBRIC) == {"2": {"Ada": 2.0}}
-        assert find_damage(file.database) == [], "its digests hold"
+        assert file.damage() == [], "its digests hold"
     assert former.read_bytes() == before
 
 
@@ -75,7 +67,7 @@ def test_damage_in_a_former_file_is_found(former: Path) -> None:
         database.execute("UPDATE samples SET model = 'other' WHERE number = 2")
         database.commit()
     with RunFile(former) as file:
-        assert find_damage(file.database) == ["samples 2", "verdict on sample number 7, configuration 1"]
+        assert file.damage() == ["samples 2", "verdict on sample number 7, configuration 1"]
 
 
 @pytest.mark.parametrize("opened", [RunFile, ReviewFile])
@@ -85,7 +77,7 @@ def test_who_writes_to_a_former_file_migrates_it(former: Path, opened: type[RunF
         assert database.execute("PRAGMA user_version").fetchone() == (VERSION,)
         assert stored_schema(database) == own_schema()
     with RunFile(former) as file:
-        assert find_damage(file.database) == []
+        assert file.damage() == []
 
 
 def test_a_run_goes_on_in_a_former_file(former: Path, present: Path, tmp_path: Path) -> None:

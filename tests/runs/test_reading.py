@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import onprompt
-from onprompt.api import judges
 from onprompt.errors import UserError
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets
 from onprompt.runs.reading import Run
 from onprompt.runs.run import run as judge
+from tests.runs.commands import onprompt as ran
 from tests.runs.test_run import job, judged, table
-from tests.runs.test_run_file import onprompt as command
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
 
 
 def test_a_run_is_a_table(tmp_path: Path) -> None:
@@ -55,10 +46,6 @@ def grouped(folder: Path) -> Path:
     return folder / "run.sqlite"
 
 
-def ran(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return command(*map(str, arguments))
-
-
 def test_tables_of_the_commands(tmp_path: Path) -> None:
     run = grouped(tmp_path)
     shown = ran("show", run, "--by", "model").stdout.splitlines()
@@ -77,15 +64,16 @@ def test_tables_of_the_commands(tmp_path: Path) -> None:
 
 def test_ratings_out_of_the_data(tmp_path: Path) -> None:
     run = grouped(tmp_path)
-    agreed = ran("agree", run, "--human-column", "quality", "--human-scale", "1-5")
+    agreed = ran("agree", run, "--human", "quality", "--human-scale", "1-5")
     assert agreed.returncode == 0, agreed.stderr
     assert "Spearman ρ" in agreed.stdout
     assert "1.000" in agreed.stdout, "what was rated as it was scored"
-    wrong = ran("agree", run, "--human-column", "qualty")
+    wrong = ran("agree", run, "--human", "qualty")
     assert (wrong.returncode, "did you mean 'quality'?" in wrong.stderr) == (2, True)
-    text = ran("agree", run, "--human-column", "note")
+    text = ran("agree", run, "--human", "note")
     assert "'good' is not a number" in text.stderr
     assert ran("agree", run).returncode == 2
+    assert "--human-scale takes LOW-HIGH" in ran("agree", run, "--human", "quality", "--human-scale", "five").stderr
     both = ran("agree", run, "--human", "quality", "--human", "ratings.csv")
     assert (both.returncode, "one CSV, or columns of the judged data" in both.stderr) == (2, True)
     reported = ran("report", run, "--to", "markdown", "--human", "quality", "--human-scale", "1-5")
@@ -111,5 +99,5 @@ def test_a_run_keeps_the_columns_of_its_data(tmp_path: Path) -> None:
         {"seed": "10", "note": "xx"},
         {"seed": "1", "note": "y"},
     ]
-    agreed = ran("agree", stored.path, "--human-column", "seed")
+    agreed = ran("agree", stored.path, "--human", "seed")
     assert agreed.returncode == 0, agreed.stderr

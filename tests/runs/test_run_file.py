@@ -5,130 +5,211 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from onprompt.api import judges
+from onprompt.cli.running import progress_line
 from onprompt.cli.showing import sample_line
-from onprompt.errors import StoreError, UserError
+from onprompt.errors import UserError
 from onprompt.report.document import document
-from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs import datasets, exporting
+from onprompt.runs import exporting
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Overview, Run, RunRow, stored_verdict
+from onprompt.runs.run import Summary
 from onprompt.runs.schema import verdict_digest
+from tests.runs.commands import onprompt
 from tests.runs.test_run import judged, scores, table
 
 NOBODY = 65534  # a user who may write nowhere
-
-
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
-
-
-def onprompt(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "onprompt", *arguments], capture_output=True, text=True, timeout=120)
+USAGE = {"tokens_in": 100, "tokens_out": 7, "seconds": 1.0, "cost": None}
+PRICES = {"price_in": 1.0, "price_out": 10.0}
 
 
 def overview(folder: Path, configuration: int = 0) -> Overview:
     return Run(folder / "run.sqlite", configuration).overview
 
 
-def test_what_left_the_data_is_in_no_figure(tmp_path: Path) -> None:
-    data = table(tmp_path, 20)
+def change(folder: Path, sql: str, *values: Any) -> None:
+    """Change a run file behind our back."""
+    with closing(sqlite3.connect(folder / "run.sqlite")) as base:
+        base.execute(sql, values)
+        base.commit()
+
+
+def reply(folder: Path, text: str) -> None:
+    """The only recorded answer, and what it cost."""
+    more = {"spots": [], "structured": False, "refused": []}
+    said = {"text": text, "stop": "end", "model": "m", "usage": USAGE, **more}
+    (folder / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
+
+
+def rewrite(old: str, new: str) -> Callable[[Path], object]:
+    """A change of the data."""
+    return lambda folder: (folder / "data.csv").write_text((folder / "data.csv").read_text().replace(old, new))
+
+
+def move(old: str, new: str) -> Callable[[Path], object]:
+    """Another name for a file."""
+    return lambda folder: (folder / old).rename(folder / new)
+
+
+def rows(number: int) -> Callable[[Path], object]:
+    return lambda folder: table(folder, number)
+
+
+# What is done to the data of 9 samples, each time before they are judged again; then what the file tells.
+CHANGES: dict[str, tuple[tuple[Callable[[Path], object], ...], dict[str, Any]]] = {
+    "samples leave": ((rows(5),), {"samples": 5, "verdicts": 5, "gone": 4}),
+    "samples come back": ((rows(5), rows(9)), {"samples": 9, "verdicts": 9, "gone": 0}),
+    "a row is broken": ((rewrite("3,cat.png,3", "3,cat.png\n9,cat.png,3"),), {"samples": 10, "errors": {"bad_row": 1}}),
+    "a row is mended": ((rewrite("3,cat.png,3 cats of 3", "3,cat.png"), rows(9)), {"verdicts": 9, "errors": {}}),
+    "an image is away": (
+        (move("cat.png", "away.png"),),
+        {"verdicts": 0, "outdated": 9, "errors": {"ImageError: missing": 9}},
+    ),
+    "an image comes back": (
+        (move("cat.png", "away.png"), move("away.png", "cat.png")),
+        {"verdicts": 9, "outdated": 0, "errors": {}},
+    ),
+    "a missing image comes": (
+        (rewrite("\n3,cat.png", "\n3,late.png"), lambda folder: shutil.copy2(folder / "cat.png", folder / "late.png")),
+        {"verdicts": 9, "outdated": 0, "errors": {}},
+    ),
+    "a prompt changes": (
+        (rewrite("0 cats of 0", "an elephant"),),
+        {"verdicts": 8, "outdated": 1, "errors": {"Rejected": 1}},
+    ),
+    "the table is cut off": (
+        (rewrite("4,cat.png", '4,"cat.png'),),
+        {"gone": 0, "read_whole": False, "verdicts": 9, "samples": 10},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_a_file_tells_after_the_data_have_changed(tmp_path: Path, name: str) -> None:
+    steps, expected = CHANGES[name]
+    data = table(tmp_path, 9)
     judged(tmp_path, data)
-    table(tmp_path, 15)
-    assert judged(tmp_path, data).before == 15
+    for step in steps:
+        step(tmp_path)
+        judged(tmp_path, data)
     found = overview(tmp_path)
-    assert (found.samples, found.verdicts, found.gone) == (15, 15, 5)
-    assert len(scores(tmp_path)) == 15
-    table(tmp_path, 20)
-    assert judged(tmp_path, data).done == 0, "what comes back still has its verdict"
-    assert overview(tmp_path).samples == 20
+    assert {field: getattr(found, field) for field in expected} == expected
+    assert len(scores(tmp_path)) == found.verdicts == sum(found.scores.values())
 
 
-def test_other_data_in_the_same_file_take_nothing_away(tmp_path: Path) -> None:
-    first = table(tmp_path, 5)
-    judged(tmp_path, first)
-    other = tmp_path / "other.csv"
-    other.write_text("id,image,prompt\nx,cat.png,3 cats\n")
+def test_a_verdict_on_other_words_is_not_shown(tmp_path: Path) -> None:
+    judged(tmp_path, data := table(tmp_path, 1))
+    rewrite("0 cats of 0", "an elephant")(tmp_path)
+    judged(tmp_path, data)
+    (row,) = Run(tmp_path / "run.sqlite").rows()
+    assert (row.prompt, row.value, row.error) == ("an elephant", None, "Rejected")
+
+
+def test_other_data_in_the_same_file(tmp_path: Path) -> None:
+    judged(tmp_path, table(tmp_path, 5))
+    (other := tmp_path / "other.csv").write_text("id,image,prompt\nx,cat.png,3 cats\n")
     judged(tmp_path, other)
-    assert (overview(tmp_path).samples, overview(tmp_path).gone) == (6, 0)
+    assert (overview(tmp_path).samples, overview(tmp_path).gone) == (6, 0), "it takes nothing away"
+    other.write_text((tmp_path / "data.csv").read_text().replace("cats of", "cats and"))
+    with pytest.raises(UserError, match=r"another sample .0., from .*data\.csv; use unique ids"):
+        judged(tmp_path, other)
+    assert overview(tmp_path, 1).verdicts == 6
 
 
-def test_a_row_that_was_mended_leaves_no_error_behind(tmp_path: Path) -> None:
-    data = table(tmp_path, 3, bad=["3,cat.png"])
-    assert judged(tmp_path, data).errors["bad_row"] == 1
-    table(tmp_path, 4)
+def test_data_that_moved_are_the_same(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    judged(tmp_path, table(tmp_path / "one", 3), model=f"replay/{tmp_path / 'one' / 'said.jsonl'}")
+    (tmp_path / "one").rename(tmp_path / "two")
+    summary = judged(tmp_path, tmp_path / "two" / "data.csv", model=f"replay/{tmp_path / 'two' / 'said.jsonl'}")
+    assert (summary.before, summary.done, summary.configuration) == (3, 0, 1)
+    assert (overview(tmp_path).samples, overview(tmp_path).gone) == (3, 0)
+
+
+def test_a_clock_that_jumps_changes_nothing(tmp_path: Path) -> None:
+    data = table(tmp_path, 5)
+    os.utime(tmp_path / "cat.png", (0, 0))
     judged(tmp_path, data)
-    found = overview(tmp_path)
-    assert (found.samples, found.verdicts, found.errors) == (4, 4, {})
+    for moved in ("2199-01-01T00:00:00.000Z", "1970-01-01T00:00:00.000Z"):
+        for name in ("configurations", "runs", "verdicts"):
+            change(tmp_path, f"UPDATE {name} SET created = ?", moved)
+        summary = judged(tmp_path, data)
+        assert (summary.before, summary.done, summary.configuration) == (5, 0, 1)
+    table(tmp_path, 6)
+    assert judged(tmp_path, data).done == 1
 
 
-def test_the_way_of_judging_that_ran_last_is_shown(tmp_path: Path) -> None:
-    data = table(tmp_path, 3)
-    for repeats in (1, 2, 1):
-        judged(tmp_path, data, repeats=repeats)
-    assert Run(tmp_path / "run.sqlite").configuration == 1
+def test_ways_of_judging(tmp_path: Path) -> None:
+    data = table(tmp_path, 12)
+    assert judged(tmp_path, data).changed
+    assert judged(tmp_path, data, repeats=2).changed == "repeats"
+    told = onprompt("compare", tmp_path / "run.sqlite", "--by", "configuration")
+    assert "vlm replay/said.jsonl (repeats 2)" in told.stdout, told.stderr
+    assert "run, configuration 1 and run, configuration 2: Spearman ρ 1.000 [1.000, 1.000] on 12" in told.stdout
+    assert "1  run, configuration" not in told.stdout, "judges are not ranked"
+    judged(tmp_path, data)
+    assert Run(tmp_path / "run.sqlite").configuration == 1, "the one that ran last"
     with pytest.raises(UserError, match="no configuration 7; there are: 1, 2"):
         Run(tmp_path / "run.sqlite", 7)
 
 
 def test_answers_that_can_not_be_read_were_paid_for(tmp_path: Path) -> None:
     data = table(tmp_path, 2)
-    usage = {"tokens_in": 100, "tokens_out": 7, "seconds": 1.0, "cost": None}
-    more = {"spots": [], "structured": False, "refused": []}
-    said = {"text": "No number here.", "stop": "end", "model": "m", "usage": usage, **more}
-    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
-    summary = judged(tmp_path, data, price_in=1.0, price_out=10.0)
+    reply(tmp_path, "No number here.")
+    summary = judged(tmp_path, data, **PRICES)
     assert summary.errors == {"no_score": 2}
     assert summary.tokens == 2 * 2 * 107, "each was asked twice"
     assert summary.cost == pytest.approx(4 * (100 * 1e-6 + 7 * 10e-6))
     assert overview(tmp_path).cost == pytest.approx(summary.cost)
 
 
+def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
+    data = table(tmp_path, 2)
+    reply(tmp_path, "Fine.\n(4)")
+    judged(tmp_path, data, **PRICES)
+    os.utime(tmp_path / "cat.png", (9, 9))
+    assert judged(tmp_path, data, **PRICES).cost == 0.0, "out of the store"
+    assert overview(tmp_path).tokens == 214
+    assert overview(tmp_path).cost == pytest.approx(2 * (100e-6 + 70e-6))
+
+
+def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
+    data = table(tmp_path, 200)
+    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
+    summary = judged(tmp_path, data)
+    assert 20 <= summary.errors["Rejected"] <= 20 + 8, "four threads have up to two samples each in progress"
+    assert "has no answer to this question" in summary.stopped
+
+
 def test_the_worst_of_the_flagged_have_a_value(tmp_path: Path) -> None:
-    data = table(tmp_path, 5, bad=["9,missing.png,2 cats"])
-    judged(tmp_path, data)
-    base = sqlite3.connect(tmp_path / "run.sqlite")
-    base.execute("UPDATE verdicts SET flags = 'asked_again' WHERE sample IN (4, 5)")
-    base.commit()
-    base.close()
+    judged(tmp_path, table(tmp_path, 5, bad=["9,missing.png,2 cats"]))
+    change(tmp_path, "UPDATE verdicts SET flags = 'asked_again' WHERE sample IN (4, 5)")
     run = Run(tmp_path / "run.sqlite")
     assert [row.id for row in run.rows(worst=9, flagged=True)] == ["3", "4"]
     assert [row.id for row in run.rows(flagged=True)] == ["3", "4", "9"]
 
 
-def test_a_plan_counts_what_is_missing_and_names_what_is_broken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
+def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) -> None:
     data = table(tmp_path, 3)
     judged(tmp_path, data)
     table(tmp_path, 5, bad=["5,missing.png,2 cats"])
-    told = onprompt(
-        *("run", str(data), "--out", str(tmp_path / "run.sqlite"), "--model", f"replay/{tmp_path / 'said.jsonl'}"),
-        "--dry-run",
-    )
+    model = f"replay/{tmp_path / 'said.jsonl'}"
+    told = onprompt("run", data, "--out", tmp_path / "run.sqlite", "--model", model, "--dry-run")
     assert told.stdout.startswith("2 calls to "), told
     assert "(3 more cached)" in told.stdout
     assert "skipped 1 item, for example: " in told.stdout
     assert "missing.png" in told.stdout
     assert overview(tmp_path).samples == 3, "a plan writes nothing"
-
-
-def test_how_many_rows_a_table_has(tmp_path: Path) -> None:
-    assert datasets.open_dataset(str(table(tmp_path, 7, bad=["x"])), VERIFY, {}).count == 8
-    (tmp_path / "data.jsonl").write_text('{"image": "cat.png", "prompt": "a cat"}\n\nnonsense\n')
-    assert datasets.open_dataset(str(tmp_path / "data.jsonl"), VERIFY, {}).count == 2
 
 
 SLOW = """
@@ -164,23 +245,6 @@ def test_stopped_by_hand_it_says_how_far_it_came(tmp_path: Path) -> None:
     assert len(scores(tmp_path)) == 200
 
 
-def test_a_clock_that_jumps_changes_nothing(tmp_path: Path) -> None:
-    data = table(tmp_path, 5)
-    os.utime(tmp_path / "cat.png", (0, 0))
-    judged(tmp_path, data)
-    base = sqlite3.connect(tmp_path / "run.sqlite")
-    for moved in ("2199-01-01T00:00:00.000Z", "1970-01-01T00:00:00.000Z"):
-        for name in ("configurations", "runs", "verdicts"):
-            base.execute(f"UPDATE {name} SET created = ?", (moved,))
-        base.commit()
-        summary = judged(tmp_path, data)
-        assert (summary.before, summary.done, summary.configuration) == (5, 0, 1)
-    base.close()
-    table(tmp_path, 6)
-    os.utime(tmp_path / "cat.png", (0, 0))
-    assert judged(tmp_path, data).done == 1
-
-
 def test_a_run_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 4))
     for path in tmp_path.parents:
@@ -208,104 +272,9 @@ def as_nobody(path: Path) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_a_file_of_an_older_format_is_named_as_such(tmp_path: Path) -> None:
-    judged(tmp_path, table(tmp_path, 1))
-    base = sqlite3.connect(tmp_path / "run.sqlite")
-    base.execute("PRAGMA user_version = 1")
-    base.close()
-    with pytest.raises(StoreError, match="an older version of onprompt"):
-        RunFile(tmp_path / "run.sqlite")
-    with pytest.raises(StoreError, match="an older version of onprompt"):
-        judged(tmp_path, tmp_path / "data.csv")
-
-
 def test_the_time_to_go_counts_what_is_done_already(tmp_path: Path) -> None:
-    from onprompt.cli.running import progress_line
-    from onprompt.runs.run import Summary
-
     summary = Summary(tmp_path, known=900, before=10, done=20)
     assert progress_line(summary, 1000, 10.0) == "30 of 1,000, 2.0 per second, 40 s left"
-
-
-def test_an_error_goes_when_the_file_comes_back(tmp_path: Path) -> None:
-    data = table(tmp_path, 3)
-    judged(tmp_path, data)
-    (tmp_path / "cat.png").rename(tmp_path / "away.png")
-    judged(tmp_path, data)
-    found = overview(tmp_path)
-    assert (found.verdicts, found.outdated, found.errors) == (0, 3, {"ImageError: missing": 3})
-    (tmp_path / "away.png").rename(tmp_path / "cat.png")
-    assert judged(tmp_path, data).before == 3
-    found = overview(tmp_path)
-    assert (found.verdicts, found.outdated, found.errors) == (3, 0, {})
-
-
-def test_a_verdict_on_other_words_is_in_no_figure(tmp_path: Path) -> None:
-    data = table(tmp_path, 2)
-    judged(tmp_path, data)
-    text = data.read_text().replace("0 cats of 0", "an elephant")
-    data.write_text(text)
-    judged(tmp_path, data)
-    first, second = Run(tmp_path / "run.sqlite").rows()
-    assert (first.prompt, first.value, first.error) == ("an elephant", None, "Rejected")
-    assert second.value is not None
-    assert (overview(tmp_path).verdicts, overview(tmp_path).outdated) == (1, 1)
-
-
-def test_other_data_with_the_same_ids_end_the_run(tmp_path: Path) -> None:
-    data = table(tmp_path, 3)
-    judged(tmp_path, data)
-    other = tmp_path / "other.csv"
-    other.write_text(data.read_text().replace("cats of", "cats and"))
-    with pytest.raises(UserError, match=r"another sample .0., from .*data\.csv; use unique ids"):
-        judged(tmp_path, other)
-    assert overview(tmp_path, 1).verdicts == 3
-
-
-def test_data_that_moved_are_the_same(tmp_path: Path) -> None:
-    (tmp_path / "one").mkdir()
-    judged(tmp_path, table(tmp_path / "one", 3), model=f"replay/{tmp_path / 'one' / 'said.jsonl'}")
-    (tmp_path / "one").rename(tmp_path / "two")
-    summary = judged(tmp_path, tmp_path / "two" / "data.csv", model=f"replay/{tmp_path / 'two' / 'said.jsonl'}")
-    assert (summary.before, summary.done, summary.configuration) == (3, 0, 1)
-    assert (overview(tmp_path).samples, overview(tmp_path).gone) == (3, 0)
-
-
-def test_data_that_are_cut_off_take_nothing_away(tmp_path: Path) -> None:
-    data = table(tmp_path, 9)
-    judged(tmp_path, data)
-    lines = data.read_text().splitlines()
-    data.write_text("\n".join([*lines[:4], '4,"cat.png,1 cats', *lines[5:]]))
-    judged(tmp_path, data)
-    found = overview(tmp_path)
-    assert (found.gone, Run(tmp_path / "run.sqlite").last.read_whole, found.verdicts) == (0, False, 9)
-
-
-def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
-    data = table(tmp_path, 2)
-    usage = {"tokens_in": 100, "tokens_out": 7, "seconds": 1.0, "cost": None}
-    more = {"spots": [], "structured": False, "refused": []}
-    said = {"text": "Fine.\n(4)", "stop": "end", "model": "m", "usage": usage, **more}
-    (tmp_path / "said.jsonl").write_text(json.dumps({"answer": said, "contains": "cats"}) + "\n")
-    judged(tmp_path, data, price_in=1.0, price_out=10.0)
-    os.utime(tmp_path / "cat.png", (9, 9))
-    assert judged(tmp_path, data, price_in=1.0, price_out=10.0).cost == 0.0, "out of the store"
-    assert overview(tmp_path).tokens == 214
-    assert overview(tmp_path).cost == pytest.approx(2 * (100e-6 + 70e-6))
-
-
-def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
-    data = table(tmp_path, 200)
-    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
-    summary = judged(tmp_path, data)
-    assert 20 <= summary.errors["Rejected"] <= 20 + 8, "four threads have up to two samples each in progress"
-    assert "has no answer to this question" in summary.stopped
-
-
-def test_a_new_configuration_says_what_changed(tmp_path: Path) -> None:
-    data = table(tmp_path, 1)
-    assert judged(tmp_path, data).changed
-    assert judged(tmp_path, data, repeats=2).changed == "repeats"
 
 
 def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
@@ -328,16 +297,6 @@ def test_what_others_wrote_does_not_steer_the_terminal(error: str) -> None:
     assert "a[2Jb c" in line
 
 
-def test_configurations_can_be_compared(tmp_path: Path) -> None:
-    data = table(tmp_path, 12)
-    for repeats in (1, 2):
-        judged(tmp_path, data, repeats=repeats)
-    told = onprompt("compare", str(tmp_path / "run.sqlite"), "--by", "configuration")
-    assert "vlm replay/said.jsonl (repeats 2)" in told.stdout, told.stderr
-    assert "run, configuration 1 and run, configuration 2: Spearman ρ 1.000 [1.000, 1.000] on 12" in told.stdout
-    assert "1  run, configuration" not in told.stdout, "judges are not ranked"
-
-
 def test_a_stored_verdict_is_shown_when_its_image_is_gone(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     with RunFile(tmp_path / "run.sqlite") as file:
@@ -355,9 +314,3 @@ def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
             stored_verdict(file, 1, "0")
     assert overview(tmp_path).verdicts == 1
-
-
-def test_where_no_file_can_be_is_said(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"can't use /proc/run.sqlite: No such file") as caught:
-        RunFile(Path("/proc/run.sqlite"), writing=True)
-    assert "another run" not in str(caught.value)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import random
 import sqlite3
 import struct
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
@@ -17,12 +14,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.runs.commands import onprompt
+
 pytestmark = pytest.mark.slow
-
-
-def onprompt(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "onprompt", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, timeout=300)
 
 
 def encoded(kind: str) -> bytes:
@@ -65,7 +59,6 @@ def test_a_thousand_files_of_which_two_hundred_are_broken(tmp_path: Path) -> Non
     result = onprompt(
         *("run", str(tmp_path / "data.csv"), "--out", str(tmp_path / "run.sqlite")),
         *("--model", f"replay/{tmp_path / 'said.jsonl'}"),
-        ONPROMPT_ANSWERS=str(tmp_path / "answers.sqlite"),
     )
     assert result.returncode == 1, result.stderr
     first, *kinds = result.stdout.splitlines()
@@ -90,53 +83,16 @@ def test_a_thousand_files_of_which_two_hundred_are_broken(tmp_path: Path) -> Non
     )
 
 
-def test_agree_and_compare(tmp_path: Path) -> None:
-    (tmp_path / "cat.png").write_bytes(encoded("PNG"))
-    systems = {"A": (4, 3, 4, 2, 4, 3), "B": (1, 0, 2, 0, 1, 0)}
-    rows, ratings, said = [], [], []
-    for model, given in systems.items():
-        for prompt, score in enumerate(given):
-            rows.append(f"{model}{prompt},cat.png,prompt {prompt} of {model},{model}")
-            ratings.append(f"{model}{prompt},{score + 1},{min(5, score + 2)}")
-            said.append(json.dumps({"contains": f"prompt {prompt} of {model}", "text": f"({score})"}))
-    (tmp_path / "data.csv").write_text("\n".join(["id,image,prompt,model", *rows]))
-    (tmp_path / "ratings.csv").write_text("\n".join(["id,r1,r2", *ratings]))
-    (tmp_path / "said.jsonl").write_text("\n".join(said))
-    place = {"ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")}
-    run = str(tmp_path / "run.sqlite")
-    named = ("--model", f"replay/{tmp_path / 'said.jsonl'}")
-    assert onprompt("run", str(tmp_path / "data.csv"), "--out", run, *named, **place).returncode == 0
-    agreed = onprompt("agree", run, "--human", str(tmp_path / "ratings.csv"), "--human-scale", "1-5", "--json")
-    assert agreed.returncode == 0, agreed.stderr
-    figures = json.loads(agreed.stdout)["overall"]["judge"]
-    assert figures["spearman"]["value"] == pytest.approx(1.0, abs=0.03)
-    assert figures["kappa"]["value"] > 0.8
-    assert "Spearman" in onprompt("agree", run, "--human", str(tmp_path / "ratings.csv")).stdout
-    for kind in ("csv", "jsonl"):
-        exported = onprompt("export", run, "--to", kind, "--answers", **place)
-        assert exported.returncode == 0, exported.stderr
-    lines = [json.loads(line) for line in (tmp_path / "run.verdicts.jsonl").read_text().splitlines()]
-    assert [line["answers"] for line in lines[:2]] == [["(4)"], ["(3)"]]
-    assert "(4)" in (tmp_path / "run.verdicts.csv").read_text()
-    compared = onprompt("compare", run, "--by", "model")
-    assert compared.returncode == 0, compared.stderr
-    assert "A and B are not compared: they have no prompt in common" in compared.stdout
-    wrong = onprompt("agree", run, "--human", str(tmp_path / "ratings.csv"), "--human-scale", "five")
-    assert wrong.returncode == 2
-    assert "LOW-HIGH" in wrong.stderr
-
-
 def test_places_that_can_not_be_written(tmp_path: Path) -> None:
     (tmp_path / "cat.png").write_bytes(encoded("PNG"))
     (tmp_path / "data.csv").write_text("image,prompt\ncat.png,a cat\n")
     (tmp_path / "said.jsonl").write_text(json.dumps({"text": "(3)"}))
-    place = {"ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")}
     model = ("--model", f"replay/{tmp_path / 'said.jsonl'}")
     for out in (str(tmp_path), "/proc/run.sqlite", str(tmp_path / "cat.png" / "run.sqlite")):
-        result = onprompt("run", str(tmp_path / "data.csv"), "--out", out, *model, **place)
+        result = onprompt("run", str(tmp_path / "data.csv"), "--out", out, *model)
         assert result.returncode == 6, (out, result.stderr)
         assert "Traceback" not in result.stderr
     none = onprompt("show", str(tmp_path / "none.sqlite"))
     assert (none.returncode, "no such run file" in none.stderr) == (2, True)
-    nowhere = onprompt("run", str(tmp_path / "none.csv"), "--out", str(tmp_path / "r.sqlite"), *model, **place)
+    nowhere = onprompt("run", str(tmp_path / "none.csv"), "--out", str(tmp_path / "r.sqlite"), *model)
     assert nowhere.returncode == 2

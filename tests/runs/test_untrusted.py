@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run, stored_verdict
@@ -22,20 +18,9 @@ from tests.pages.stored import four_models, stored_run
 from tests.runs.test_run import judged, table
 
 
-@pytest.fixture(autouse=True)
-def _closed() -> Iterator[None]:
-    yield
-    judges.close()
-
-
 @pytest.fixture
 def run_file(tmp_path: Path) -> Path:
     return stored_run(tmp_path / "run.sqlite", four_models(2))
-
-
-def onprompt(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "onprompt", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
 def put(path: Path, table: str, column: str, value: Any) -> None:
@@ -54,14 +39,6 @@ def test_what_is_not_of_our_schema_is_refused_at_once(run_file: Path, sql: str) 
     for writing in (False, True):
         with pytest.raises(StoreError, match="not one of its tables, indexes or views"):
             RunFile(run_file, writing)
-
-
-def test_a_view_that_never_ends_does_not_hang_show(run_file: Path) -> None:
-    with closing(sqlite3.connect(run_file)) as database:
-        database.executescript(FOREIGN[6])
-    result = onprompt("show", run_file)
-    assert (result.returncode, result.stdout) == (6, "")
-    assert "'present_verdicts' in it is not one of its tables" in result.stderr
 
 
 @pytest.mark.parametrize(

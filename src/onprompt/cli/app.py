@@ -35,9 +35,7 @@ ADDED = "From other packages"
 RunPath = Annotated[Path, typer.Argument(help="The run file.")]
 Configuration = Annotated[
     int,
-    typer.Option(
-        metavar="N", help="The number of a judge configuration (default: the last one that ran).", show_default=False
-    ),
+    typer.Option(metavar="N", help="Number of a judge configuration. Default: the last that ran.", show_default=False),
 ]
 
 
@@ -211,13 +209,13 @@ def about(
     context: typer.Context,
     given: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Set what `onprompt settings` lists; repeatable."),
+        typer.Option("--set", metavar="NAME=VALUE", help="Set anything that `onprompt settings` lists; repeatable."),
     ] = None,
     config: Annotated[
         str, typer.Option(metavar="FILE", help="File of settings. Default: onprompt.toml, thresholds only.")
     ] = "",
     measured: Annotated[
-        bool, typer.Option("--measured", help="With --judge claims: ask only what evidence leaves open.")
+        bool, typer.Option("--measured", help="With --judge claims: ask only about unresolved claims.")
     ] = False,
     crops: Annotated[
         bool, typer.Option("--crops", help="With --measured: also send the region of each claim.")

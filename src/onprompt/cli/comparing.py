@@ -28,22 +28,13 @@ TABLES = (".csv", ".tsv", ".txt")  # what --human takes for a file, also where t
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 Human = Annotated[
     list[str] | None,
-    typer.Option(
-        "--human",
-        "--human-column",
-        help="CSV of ratings, or a column of the judged data (repeat it for several raters). Default: the reviews.",
-    ),
+    typer.Option(help="CSV of ratings, or columns of the data; repeatable. Default: the reviews."),
 ]
-HumanScale = Annotated[
-    str, typer.Option(help="Worst and best rating, such as 1-5; needed for AUC, Krippendorff α and κ of a CSV.")
-]
-Threshold = Annotated[
-    float | None, typer.Option(help="For the AUC: a mean rating above this is good (default: middle of the scale).")
-]
-Apart = Annotated[float, typer.Option(min=0, help="Count pairs whose mean ratings differ by at least this much.")]
+HumanScale = Annotated[str, typer.Option(metavar="LOW-HIGH", help="Worst and best rating, for AUC, α and κ.")]
+Apart = Annotated[float, typer.Option(min=0, help="Least difference of two ratings that makes a pair.")]
 RatingColumns = Annotated[
     list[str] | None,
-    typer.Option("--column", help="id=, rater= or rating=COLUMN of the CSV; guessed by default. Can be repeated."),
+    typer.Option("--column", metavar="FIELD=COLUMN", help="Column for id, rater or rating in the CSV; repeatable."),
 ]
 
 
@@ -53,7 +44,6 @@ def agree(
     human: Human = None,
     column: RatingColumns = None,
     human_scale: HumanScale = "",
-    threshold: Threshold = None,
     apart: Apart = 0.33,
     configuration: Configuration = 0,
     json: Json = False,
@@ -70,7 +60,7 @@ def agree(
         how = f"rate some verdicts with `onprompt review {run.path}`, or name ratings with --human"
         raise UserError(f"{run.path} has no reviews: {how}")
     scale = parse_scale(human_scale) if human_scale else given.scale
-    terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, threshold, apart)
+    terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, apart)
     result = agreement.agreement(rows, given.ratings, terms, run.checks(), given.of_factors)
     voices = agreement.by_voice(rows, agreement.voice_values(run), given.ratings, terms)
     corrected = {} if human else corrected_checks(run)
@@ -78,8 +68,7 @@ def agree(
         print_json(agreement.document(result, voices, corrected))
         return
     echo(given.origin, err=True)
-    of_voices = agreement.voice_lines(voices) if voices else ()
-    echo("\n".join((*agreement.lines(result), *of_voices, *agreement.check_lines(corrected))))
+    echo("\n".join(agreement.lines(result, voices, corrected)))
 
 
 class GivenRatings(NamedTuple):
@@ -99,7 +88,11 @@ def find_ratings(runs: Sequence[Run], human: list[str] | None, columns: list[str
     if paths and len(human or ()) > 1:
         raise UserError("--human takes one CSV, or columns of the judged data, not both")
     if paths:
-        read = read_ratings(paths[0], columns)
+        chosen = parse_columns(columns or [])
+        if unknown := chosen.keys() - {"id", "rater", "rating"}:
+            raise UserError(f"--column of a CSV takes id, rater or rating=COLUMN, not {min(unknown)!r}")
+        several = [pair.removeprefix("rating=") for pair in columns or [] if pair.startswith("rating=")]
+        read = ratings.read(paths[0], chosen.get("id", ""), chosen.get("rater", ""), several)
         return GivenRatings(read, f"columns read: {', '.join(read.columns)} (--column chooses others)")
     if columns:
         raise UserError("--column names columns of the CSV that --human names")
@@ -129,24 +122,11 @@ def ratings_in_reviews(runs: Sequence[Run]) -> GivenRatings | None:
     return GivenRatings(found, origin, rating_scale(rubric), of_factors)
 
 
-def read_ratings(path: Path, columns: list[str] | None) -> Ratings:
-    """The ratings in a CSV, by columns as --column names them."""
-    from onprompt.report import ratings
-
-    chosen = parse_columns(columns or [])
-    if unknown := chosen.keys() - {"id", "rater", "rating"}:
-        raise UserError(f"--column of a CSV takes id, rater or rating=COLUMN, not {min(unknown)!r}")
-    several = [pair.removeprefix("rating=") for pair in columns or [] if pair.startswith("rating=")]
-    return ratings.read(
-        path, id_column=chosen.get("id", ""), rater_column=chosen.get("rater", ""), rating_columns=several
-    )
-
-
 @app.command()
 def compare(
     run_files: Annotated[list[Path], typer.Argument(help="Run files.")],
     by: Annotated[
-        str, typer.Option(help="Compare each run, model or configuration; or, within each category, runs or models.")
+        str, typer.Option(help="What to compare: run, model, configuration, or within each category.")
     ] = "run",
     json: Json = False,
 ) -> None:
@@ -163,23 +143,22 @@ def compare(
     if len({run.fingerprint for run in runs.values()}) > 1 and same_images(rows) and comparable(rubrics):
         if by not in ("run", "configuration"):
             raise UserError(f"these runs are of the same images by different judges: compare --by {by} in one of them")
-        compared = comparison.compare_judges(judges, rows)
-        print_json(comparison.judge_document(compared)) if json else echo("\n".join(comparison.judge_lines(compared)))
+        compared = comparison.JudgeComparison.of(judges, rows)
+        print_json(compared.document) if json else echo("\n".join(comparison.judge_lines(compared)))
         return
     if len(rubrics) > 1:
         raise UserError(f"can't compare runs of {' and '.join(sorted(rubrics))}: their values differ in meaning")
-    by_model = by == "model" or (by == "category" and len(run_files) == 1)
-    systems = comparison.systems(rows, by_model)
+    systems = comparison.systems(rows, by == "model" or (by == "category" and len(run_files) == 1))
     warnings = () if by == "configuration" else comparison.judge_warnings(judges.values())
     if by == "category":
-        categories = comparison.compare_categories(systems)
-        categories = {name: replace(each, warnings=(*warnings, *each.warnings)) for name, each in categories.items()}
-        documents = {name: comparison.document(each) for name, each in categories.items()}
-        print_json(documents) if json else echo("\n".join(comparison.category_lines(categories)))
-        return
-    result = comparison.compare(systems)
-    result = replace(result, warnings=(*warnings, *result.warnings))
-    print_json(comparison.document(result)) if json else echo("\n".join(comparison.lines(result)))
+        results = comparison.compare_categories(systems, warnings)
+    else:
+        results = {"": comparison.compare(systems, warnings)}
+    if json:
+        documents = {name: comparison.document(each) for name, each in results.items()}
+        print_json(documents.get("", documents))
+    else:
+        echo("\n".join(comparison.lines(results)))
 
 
 def comparable(rubrics: Iterable[str]) -> bool:
@@ -208,17 +187,17 @@ def parse_scale(text: str) -> tuple[float, float]:
 @app.command()
 def fit(
     run_file: RunPath,
-    out: Annotated[Path, typer.Option(help="The file of weights to write, for the setting `weights`.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file of weights to write, for `--set weights=FILE`.")],
     human: Human = None,
     no_reviews: Annotated[
-        bool, typer.Option("--no-reviews", help="Without --human: weights by how the voices agree, not by reviews.")
+        bool, typer.Option("--no-reviews", help="Without ratings: weights by how the voices agree.")
     ] = False,
     column: RatingColumns = None,
     json: Json = False,
 ) -> None:
     """Fit the weights of a jury and of the evidence to human ratings."""
     from onprompt import fitted
-    from onprompt.fitting import report
+    from onprompt.fitting.validation import NO_RATINGS, document, weight_lines
     from onprompt.fitting.weights import as_settings, one_factor_weights
     from onprompt.runs.reading import Run
 
@@ -238,14 +217,14 @@ def fit(
     else:
         about["method"] = "one-factor model"
     if json:
-        print_json(report.document(voices, weights, about, result))
+        print_json(document(voices, weights, about, result))
     else:
-        lines = report.fit_lines(result) if result else [report.NO_RATINGS]
-        typer.echo("\n".join([*report.weight_lines(voices, weights), "", *lines]))
+        lines = result.lines() if result else [NO_RATINGS]
+        typer.echo("\n".join([*weight_lines(voices, weights), "", *lines]))
     if result and not result.helps:
         typer.echo(f"{out} was not written", err=True)
         raise typer.Exit(1)
-    fitted.write(out, as_settings(voices, weights), {**about, **report.notes(result)})
+    fitted.write(out, as_settings(voices, weights), {**about, **(result.notes if result else {})})
     echo(f"weights written to {out}; use them with --set weights={out}", err=True)
 
 
@@ -253,13 +232,14 @@ def fit_run(run: Run, given: Ratings | None) -> tuple[Voices, Fit | None]:
     """What the voices of a run say; of the rated samples, with the fit to their ratings, if there are any."""
     import numpy as np
 
-    from onprompt.fitting import stored
     from onprompt.fitting.validation import fit_and_validate
+    from onprompt.fitting.weights import read
     from onprompt.report.ratings import mean
+    from onprompt.report.statistics import to_groups
 
     prompts = {row.id: row.group for row in run.rows()}
     rated = given.rated_ids(prompts) if given else None
-    ids, voices = stored.read(run, rated)
+    ids, voices = read(run, rated)
     if not ids:
         raise UserError(
             f"{run.path} has no verdict of a jury or of the evidence {'with a rating' if given else ''}".strip()
@@ -267,5 +247,5 @@ def fit_run(run: Run, given: Ratings | None) -> tuple[Voices, Fit | None]:
     if given is None or rated is None:
         return voices, None
     human = np.array([mean(given.by_item[sample].values()) for sample in ids])
-    prompt = np.unique([prompts[sample] for sample in ids], return_inverse=True)[1].astype(np.intp)
-    return voices, replace(fit_and_validate(voices, human, prompt), unused=len(rated) - len(ids))
+    result = fit_and_validate(voices, human, to_groups([prompts[sample] for sample in ids]))
+    return voices, replace(result, unused=len(rated) - len(ids))

@@ -28,7 +28,7 @@ DetectorName = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="The detector: coco (default), or one from another package.",
+        help="The detector. Default: coco. Others come with plug-ins.",
         autocompletion=lambda: plugins.names("vision.detectors"),
     ),
 ]
@@ -36,18 +36,20 @@ JudgeName = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="evidence (measures on this CPU), vlm (asks a model), claims (asks it claim by claim), or jury.",
+        help="Who judges: evidence (no model), vlm, claims or jury.",
         autocompletion=lambda: plugins.names("judges"),
     ),
 ]
-MODEL = "The model to ask, such as openai/gpt-5.2"
+MODEL = "Model to ask, such as openai/gpt-5.2"
 Model = Annotated[str, typer.Option(metavar="BACKEND/MODEL", help=f"{MODEL}.")]
 Models = Annotated[
-    list[str] | None, typer.Option("--model", metavar="BACKEND/MODEL", help=f"{MODEL}; repeated: a jury.")
+    list[str] | None, typer.Option("--model", metavar="BACKEND/MODEL", help=f"{MODEL}; several make a jury.")
 ]
-Budget = Annotated[float | None, typer.Option(metavar="DOLLARS", help="Largest sum to spend, in US dollars.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the number of calls, tokens and dollars.")]
-AskAgain = Annotated[bool, typer.Option("--ask-again", help="Ask the model even if its answer is cached.")]
+Budget = Annotated[
+    float | None, typer.Option(metavar="DOLLARS", help="Most to spend, in US dollars. Default: no limit.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print how many calls, tokens and dollars it takes.")]
+AskAgain = Annotated[bool, typer.Option("--ask-again", help="Ask the model again, even if its answer is cached.")]
 # The options that choose a judge, of every command that judges.
 JUDGING: dict[str, tuple[Any, Any]] = {
     "judge": (JudgeName, ""),
@@ -169,7 +171,7 @@ def judge_settings(
 def see(
     image: Annotated[str, typer.Argument(help="The image.")],
     prompt: Annotated[
-        str, typer.Option("--for", metavar="PROMPT", help="Detect what this names (default: the 80 COCO classes).")
+        str, typer.Option("--for", metavar="PROMPT", help="Detect what this names. Default: the 80 COCO classes.")
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON (docs/json.md).")] = False,
     picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the image with boxes.")] = None,
@@ -196,7 +198,9 @@ def see(
 @app.command()
 def parse(
     prompt: Annotated[str, typer.Argument(help="A prompt, or with --edit an instruction.")] = "",
-    source: Annotated[str, typer.Option("--input", metavar="FILE", help="A file, one prompt per line; -: stdin.")] = "",
+    source: Annotated[
+        str, typer.Option("--input", metavar="FILE", help="Read a file with one prompt per line; -: stdin.")
+    ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     edit: Annotated[bool, typer.Option("--edit", help="Parse edit instructions instead of prompts.")] = False,
 ) -> None:

@@ -56,7 +56,7 @@ def list_models(context: typer.Context) -> None:
 def pull(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Files, sets, or local/OWNER/REPO (default: all that are not optional)."),
+        typer.Argument(help="Files, sets or local/OWNER/REPO. Default: all but optional ones."),
     ] = None,
 ) -> None:
     """Download missing model files, and replace damaged ones."""

@@ -13,7 +13,7 @@ from onprompt.rubrics import DEFAULT
 @app.command()
 def probe(
     judge: JudgeName = "",
-    rubric: Annotated[str, typer.Option(help="Rubric for images: verify or rate; edits use edit.")] = DEFAULT,
+    rubric: Annotated[str, typer.Option(help="Rubric for images: verify or rate. Edits use edit.")] = DEFAULT,
     json: Annotated[bool, typer.Option("--json", help="Print every comparison as JSON.")] = False,
     save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also write the images to this folder.")] = None,
     model: Models = None,

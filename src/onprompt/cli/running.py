@@ -24,18 +24,20 @@ if TYPE_CHECKING:
     from onprompt.runs.datasets import Dataset
     from onprompt.runs.run import Summary
 
-Out = Annotated[Path, typer.Option(metavar="FILE", help="The run file; an existing one is resumed.")]
+Out = Annotated[Path, typer.Option(metavar="FILE", help="The run file. An existing one is resumed.")]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--column", metavar="FIELD=COLUMN", help="A column that is not recognized; repeatable."),
+    typer.Option("--column", metavar="FIELD=COLUMN", help="Where an input comes from, such as image=path; repeatable."),
 ]
 Engine = Annotated[
     str,
-    typer.Option(help="What judges in parallel: threads or ray.", autocompletion=lambda: plugins.names("runs.engines")),
+    typer.Option(
+        help="What judges samples in parallel: threads or ray.", autocompletion=lambda: plugins.names("runs.engines")
+    ),
 ]
-UNDER = "Least mean (value=.7), or least share of samples that reach a level (score=3@.9); repeatable."
-OVER = "Most samples with errors (errors=0, the default), flagged=5%, not_verifiable=5, cost=2 (dollars); repeatable."
-RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))} (default: {DEFAULT})."
+UNDER = "Least mean (value=.7) or share (score=3@.9); repeatable."
+OVER = "Most errors, flagged, not_verifiable (5 or 5%), or cost; repeatable. Default: errors=0."
+RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}. Default: {DEFAULT}."
 REFRESH, LOGGED = 0.2, 30.0  # seconds between two updates of the progress, on a terminal and elsewhere
 MAX_MESSAGE = 160  # characters
 
@@ -50,7 +52,7 @@ def run(
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Judge only the first N samples.")] = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, max=1024, metavar="N", help="Judge N samples at a time (default: by cores and models)."),
+        typer.Option(min=1, max=1024, metavar="N", help="Judge N samples at a time. Default: by cores and models."),
     ] = None,
     engine: Engine = "threads",
     **options: Any,
@@ -189,10 +191,9 @@ def shorten(message: str) -> str:
 def check(run_file: RunPath) -> None:
     """Check a run file for damage. Reads the file as a whole, and compares every row with its digest."""
     from onprompt.runs.file import RunFile
-    from onprompt.runs.schema import find_damage
 
     with RunFile(run_file) as file:
-        damage = find_damage(file.database)
+        damage = file.damage()
     for place in damage[:20]:
         echo(f"damaged: {place}")
     if damage:
@@ -211,23 +212,20 @@ def gate(
         typer.Option(metavar="RUN_FILE", help="Fail if significantly worse than this run."),
     ] = None,
     max_drop: Annotated[
-        float | None, typer.Option(help="Largest allowed drop of the mean value below the baseline (default: 0).")
+        float | None, typer.Option(help="How far the mean may drop below the baseline. Default: 0.")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail unless the test shows that the run is no worse than the baseline.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Pass only if shown to be no worse.")] = False,
     allow_unfinished: Annotated[
-        bool, typer.Option("--allow-unfinished", help="Let a run pass that did not read all of its data.")
+        bool, typer.Option("--allow-unfinished", help="Let a run pass that stopped early.")
     ] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the decisions as JUnit XML.")] = None,
     summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a summary in Markdown.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the decisions as JSON.")] = False,
 ) -> None:
     """Decide whether a run passes. The exit code is 0 if it meets all conditions, and 7 if not."""
-    from onprompt.report.gate import check, conditions, write_junit, write_summary
+    from onprompt.report.gate import check, write_junit, write_summary
 
-    wanted = conditions(fail_under or (), fail_over or (), baseline, max_drop, strict, allow_unfinished)
-    result = check(run_file, wanted)
+    result = check(run_file, fail_under or (), fail_over or (), baseline, max_drop, strict, allow_unfinished)
     if junit:
         write_junit(result, junit)
     if summary:

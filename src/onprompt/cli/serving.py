@@ -11,7 +11,7 @@ from onprompt.cli.app import RunPath, app, echo
 from onprompt.cli.judging import Budget, JudgeName, Models, judge_settings
 
 Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")]
-Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free one.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")]
 Token = Annotated[
     str,
     typer.Option(envvar="ONPROMPT_WEB_TOKEN", help="Token that browsers must send. Default: random; none on loopback."),
@@ -58,8 +58,10 @@ def serve(
     judge: JudgeName = "",
     budget: Budget = None,
     workers: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="Judge N samples at a time.")] = 1,
-    queue: Annotated[int, typer.Option(min=0, max=10_000, metavar="N", help="Requests that may wait.")] = 16,
-    max_upload: Annotated[int, typer.Option(min=1, max=1000, metavar="MB", help="Largest request, in MB.")] = 32,
+    queue: Annotated[int, typer.Option(min=0, max=10_000, metavar="N", help="How many requests may wait.")] = 16,
+    max_upload: Annotated[
+        int, typer.Option(min=1, max=1000, metavar="MB", help="Size of the largest request, in MB.")
+    ] = 32,
     host: Host = "127.0.0.1",
     port: Port = 8766,
     token: Token = "",

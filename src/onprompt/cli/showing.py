@@ -34,13 +34,15 @@ def show(
     sample: Annotated[str, typer.Option("--id", help="Print the verdict on this sample.")] = "",
     picture: PictureFile = None,
     by: Annotated[
-        str, typer.Option(metavar="model|category|kind", help="A table by model, category or kind of check.")
+        str, typer.Option(metavar="model|category|kind", help="Means by model, category or kind of claim.")
     ] = "",
     worst: Annotated[int, typer.Option(min=0, metavar="N", help="List the N samples with the lowest values.")] = 0,
-    flagged: Annotated[bool, typer.Option("--flagged", help="List only samples that need review.")] = False,
+    flagged: Annotated[
+        bool, typer.Option("--flagged", help="List only samples that have a flag or no verdict.")
+    ] = False,
     configuration: Configuration = 0,
     json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object per sample; with --id the verdict.")
+        bool, typer.Option("--json", help="Print a JSON object per sample; with --id, the verdict.")
     ] = False,
 ) -> None:
     """Show a run: overview, worst or flagged samples, or one verdict."""
@@ -97,10 +99,10 @@ def show_verdict(run: Run, sample: str, picture: Path | None, json: bool) -> Non
 def export(
     run_file: RunPath,
     to: Annotated[
-        str, typer.Option(help=f"csv, jsonl, parquet (claims.csv …: by claim), geneval, {TRACKERS}.")
+        str, typer.Option(help=f"csv, jsonl, parquet, claims.FORMAT (by claim), geneval, {TRACKERS}.")
     ] = "csv",
     out: Annotated[
-        Path | None, typer.Option(help="The file to write (default: NAME.verdicts.csv beside the run file).")
+        Path | None, typer.Option(help="The file to write. Default: NAME.verdicts.csv beside the run file.")
     ] = None,
     answers: Annotated[bool, typer.Option("--answers", help="Include the model's raw answers.")] = False,
     configuration: Configuration = 0,
@@ -175,7 +177,7 @@ def report(
     run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="A folder, or one .html file (default: report); the rest goes to stdout."),
+        typer.Option(metavar="PATH", help="A folder or one file. Default: report/; text goes to stdout."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
@@ -183,15 +185,13 @@ def report(
     column: RatingColumns = None,
     configuration: Annotated[
         list[int] | None,
-        typer.Option(
-            metavar="N", help="A judge configuration (default: the last one that ran); repeat to compare several."
-        ),
+        typer.Option(metavar="N", help="Judge configurations; repeatable. Default: the last that ran."),
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Show N samples one by one; 0: all (default: 10,000; 200 in one file)."),
+        typer.Option(min=0, metavar="N", help="Show N samples; 0: all. Default: 10,000, or 200 in one file."),
     ] = None,
-    title: Annotated[str, typer.Option(help="Title (default: names of the runs).")] = "",
+    title: Annotated[str, typer.Option(help="Title of the pages. Default: names of the runs.")] = "",
 ) -> None:
     """Write runs as HTML pages. They show figures, images with evidence, and agreement with people."""
     from onprompt.pages.report import read_report

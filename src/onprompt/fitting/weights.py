@@ -1,17 +1,20 @@
-"""Weights that agree best with ratings, kept near the defaults; and weights without any rating."""
+"""Weights of voices that agree best with ratings, kept near the defaults; and weights without any rating."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
-from onprompt.models.voices import EVIDENCE
+from onprompt.models.voices import EVIDENCE, weight_of
 from onprompt.report.statistics import Array, Levels, ranks, ratio, to_levels
+from onprompt.runs.reading import Run, StoredVoices
+from onprompt.settings import Settings
+from onprompt.types import Flag
 from onprompt.wording import plural
 
 SPREAD = 1.0  # the standard deviation that log-weights are expected to have around the defaults: bench/fit.py
@@ -22,111 +25,102 @@ MIN_SAMPLES = 50
 FACTORINGS = 200
 SAME = 1e-9  # standard deviation of scores that do not differ
 LARGEST = 0.95  # share of a voice's variance that the factor may explain: none is perfect
-STEP = 1e-6  # of a difference
-SMALL = 1e-7  # gradient at which it ends
-DESCENTS = 200
-ENOUGH = 1e-4  # share of the descent that the slope promises, which a step must bring
-SHORTEST, LONGEST = 1e-10, 1.0  # steps: an estimate may be far off at first
+STEP = 1e-4  # of a difference
+SHORTEST, LONGEST = 1e-7, 1.0  # steps: one that is shorter is the last, and the first may be far off
+DESCENTS, STRONGEST = 300, 1e12  # steps that are tried, and the damping at which none is left to try
 
 
 @dataclass(frozen=True, slots=True)
 class Voices:
-    """What voices say of some samples: a column per model, and one for the evidence.
+    """What voices say of some samples: a column per model, and the last for the evidence, if that has a voice.
 
-    NaN where a model gave no score, or where nothing could be checked.
+    NaN where a model gave no score, or where nothing could be checked. A weight of the evidence is beside all models
+    together; those of models only mean something beside each other.
     """
 
-    models: tuple[str, ...]
+    names: tuple[str, ...]
     values: Array
-    defaults: Array  # the models' weights
-    evidence: Array  # no column if the evidence has no voice
-    evidence_weight: float = 0.2
+    defaults: Array  # weights
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """All voices but the evidence."""
+        return tuple(name for name in self.names if name != EVIDENCE)
 
     def take(self, places: Levels) -> Voices:
         """What they say of some of the samples."""
-        return replace(self, values=self.values[places], evidence=self.evidence[places])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All voices, the evidence last."""
-        return (*self.models, *([EVIDENCE] if self.evidence.shape[1] else []))
-
-    def column(self, name: str) -> Array:
-        """What one voice says."""
-        values: Array = self.values[:, self.models.index(name)] if name in self.models else self.evidence[:, 0]
-        return values
+        return replace(self, values=self.values[places])
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """A weight per model, and that of the evidence beside all models together."""
+def read(run: Run, rated: Collection[str] | None = None) -> tuple[list[str], Voices]:
+    """The samples with a score, all or those that are rated, and what each voice says of them: nothing is asked."""
+    said = {name: scores_of(heard) for name, heard in run.voices() if rated is None or name in rated}
+    said = {name: scores for name, scores in said.items() if scores}
+    found = dict.fromkeys(voice for scores in said.values() for voice in scores)
+    names = (*(name for name in found if name != EVIDENCE), *([EVIDENCE] if EVIDENCE in found else []))
+    values = [[scores.get(name, math.nan) for name in names] for scores in said.values()]
+    usual = Settings()
+    weights = [usual.jury_evidence_weight if name == EVIDENCE else weight_of(name, usual) for name in names]
+    return list(said), Voices(names, np.array(values, float).reshape(len(said), len(names)), np.array(weights))
 
-    models: Array
-    evidence: float
+
+def scores_of(heard: StoredVoices) -> dict[str, float]:
+    """What each voice of a stored verdict says; nothing if it is not of a jury or the evidence, or a placeholder."""
+    if heard.judge == EVIDENCE and Flag.NOT_VERIFIABLE not in heard.flags:
+        return {EVIDENCE: heard.value}
+    return {voice.name: voice.value for voice in heard.voices if voice.value is not None}
 
 
-def default_weights(voices: Voices) -> Weights:
-    """The weights that a jury has by default."""
-    return Weights(voices.defaults, voices.evidence_weight)
-
-
-def equal_weights(voices: Voices) -> Weights:
+def equal_weights(voices: Voices) -> Array:
     """The same weight for each model and the evidence."""
-    number = len(voices.models)
-    return Weights(np.ones(number), 1 / max(number, 1))
+    return np.array([1 / max(len(voices.models), 1) if name == EVIDENCE else 1.0 for name in voices.names])
 
 
-def jury_values(voices: Voices, weights: Weights) -> Array:
+def jury_values(voices: Voices, weights: Array) -> Array:
     """The jury's value of each sample, as `models.voices` computes it for one."""
-    heard = np.where(np.isfinite(voices.values), weights.models, 0.0)
-    models = ratio((heard * np.nan_to_num(voices.values)).sum(axis=1), heard.sum(axis=1))
-    if not voices.evidence.shape[1]:
+    number = len(voices.models)
+    heard, said = np.where(np.isfinite(voices.values), weights, 0.0), np.nan_to_num(voices.values)
+    models = ratio((heard * said)[:, :number].sum(axis=1), heard[:, :number].sum(axis=1))
+    if number == len(voices.names):
         return models
-    measured = voices.evidence[:, 0]
-    if not voices.models:
-        return measured
-    share = np.where(np.isfinite(measured), weights.evidence, 0.0)
-    combined: Array = (models + share * np.nan_to_num(measured)) / (1 + share)
+    if not number:
+        return np.asarray(voices.values[:, 0])
+    combined: Array = (models + heard[:, -1] * said[:, -1]) / (1 + heard[:, -1])
     return combined
 
 
-def as_settings(voices: Voices, weights: Weights) -> dict[str, Any]:
+def as_settings(voices: Voices, weights: Array) -> dict[str, Any]:
     """Weights as the settings that a jury reads."""
-    found: dict[str, Any] = {}
-    if voices.models:
-        rounded = np.maximum(np.round(weights.models, DIGITS), SMALLEST).tolist()
-        found["jury_weights"] = dict(zip(voices.models, rounded, strict=True))
-        if voices.evidence.shape[1]:
-            found["jury_evidence_weight"] = round(float(weights.evidence), DIGITS)
+    number = len(voices.models)
+    rounded = np.maximum(np.round(weights[:number], DIGITS), SMALLEST).tolist()
+    found: dict[str, Any] = {"jury_weights": dict(zip(voices.models, rounded, strict=True))} if number else {}
+    if found and number < len(voices.names):
+        found["jury_evidence_weight"] = round(float(weights[-1]), DIGITS)
     return found
 
 
-def fit(voices: Voices, human: Array, prompts: int) -> Weights:
+def fit(voices: Voices, human: Array, prompts: int) -> Array:
     """The most likely weights, if ratings' ranks are linear in the jury's value and log-weights normal around defaults.
 
     Prompts are counted in place of ratings: images of one prompt tend to be rated, and misjudged, alike.
     """
     rated = standardized(order(human))
-    free = len(voices.models) + bool(voices.models and voices.evidence.shape[1])
-    steps = np.zeros(free if free > 1 else 0)
 
     def loss(steps: Array) -> float:
         agreement = float(np.mean(standardized(jury_values(voices, scaled(voices, steps))) * rated))
-        return prompts / 2 * math.log(1 - min(agreement * abs(agreement), 0.9999)) + float(steps @ steps) / (
-            2 * SPREAD**2
-        )
+        fitted = prompts / 2 * math.log(1 - min(agreement * abs(agreement), 0.9999))
+        return fitted + float(steps @ steps) / (2 * SPREAD**2)
 
-    return scaled(voices, minimize(loss, steps) if len(steps) else steps)
+    if len(voices.names) < 2:
+        return voices.defaults
+    return scaled(voices, minimize(loss, np.zeros(len(voices.names))))
 
 
-def scaled(voices: Voices, steps: Array) -> Weights:
+def scaled(voices: Voices, steps: Array) -> Array:
     """The defaults times the exponentials of some steps; models' weights keep their sum."""
-    if not len(steps):
-        return default_weights(voices)
-    number = len(voices.models)
-    models = voices.defaults * np.exp(steps[:number])
-    models = models * voices.defaults.sum() / models.sum()
-    return Weights(models, voices.evidence_weight * math.exp(sum(steps[number:])))
+    weights, models = voices.defaults * np.exp(steps), slice(len(voices.models))
+    weights[models] *= voices.defaults[models].sum() / weights[models].sum()
+    return weights
 
 
 def order(values: Array) -> Array:
@@ -142,19 +136,44 @@ def standardized(values: Array) -> Array:
     return np.zeros(len(values)) if deviation < 1e-12 else centred / deviation
 
 
-def one_factor_weights(voices: Voices) -> Weights:
+def minimize(loss: Callable[[Array], float], start: Array) -> Array:
+    """Where the loss is smallest, near the start: Newton's method, damped wherever a step does not descend."""
+    x, here, damping = start, loss(start), 1e-3
+    slope, curve = derivatives(loss, x)
+    for _ in range(DESCENTS):
+        step = -np.linalg.solve(curve + damping * np.eye(len(x)), slope)
+        step *= LONGEST / max(float(np.linalg.norm(step)), LONGEST)
+        below = loss(x + step)
+        if below < here:
+            x, here, damping = x + step, below, damping / 10
+            if np.abs(step).max() < SHORTEST:
+                break
+            slope, curve = derivatives(loss, x)
+        elif (damping := damping * 10) > STRONGEST:
+            break
+    return x
+
+
+def derivatives(loss: Callable[[Array], float], x: Array) -> tuple[Array, Array]:
+    """The first and the second, by central differences."""
+    steps = STEP * np.eye(len(x))
+    slope = np.array([loss(x + a) - loss(x - a) for a in steps]) / (2 * STEP)
+    corners = [[loss(x + a + b) - loss(x + a - b) - loss(x - a + b) + loss(x - a - b) for a in steps] for b in steps]
+    return slope, np.array(corners) / (4 * STEP**2)
+
+
+def one_factor_weights(voices: Voices) -> Array:
     """Each voice by how much it tells of what all have in common; the models' weights are 1 on average.
 
     It trusts the majority: voices that make the same mistakes look better than they are.
     """
-    names = voices.names
+    names, number = voices.names, len(voices.models)
     if len(names) < MIN_VOICES:
         raise UserError(
             f"without ratings, weights need at least {MIN_VOICES} voices, of which each is compared with the others; "
             f"this run has {', '.join(names) or 'none'}"
         )
-    table = np.column_stack([voices.column(name) for name in names])
-    complete = table[np.isfinite(table).all(axis=1)]
+    complete = voices.values[np.isfinite(voices.values).all(axis=1)]
     if len(complete) < MIN_SAMPLES:
         raise UserError(
             f"too few samples to fit weights: {plural(len(complete), 'sample')} scored by all of {', '.join(names)}, "
@@ -168,11 +187,11 @@ def one_factor_weights(voices: Voices) -> Weights:
         )
     loadings[varies] = one_factor(np.asarray(np.corrcoef(complete[:, varies].T)))
     weights = np.maximum(loadings, 0.0) / (1 - np.minimum(loadings**2, LARGEST))
-    number = len(voices.models)
-    if not weights[:number].any():
+    total = weights[:number].sum()
+    if not total:
         raise UserError("the models of this run do not agree with each other at all: there are no weights to find")
-    evidence = weights[number:].sum() / weights[:number].sum()
-    return Weights(weights[:number] * number / weights[:number].sum(), float(evidence))
+    weights[:number] *= number
+    return np.asarray(weights / total)
 
 
 def one_factor(correlation: Array) -> Array:
@@ -187,49 +206,3 @@ def one_factor(correlation: Array) -> Array:
         common = np.clip(loadings**2, 0.01, LARGEST)
     signed: Array = loadings * np.sign(loadings.sum())
     return signed
-
-
-def minimize(loss: Callable[[Array], float], start: Array) -> Array:
-    """Where the loss is smallest, near the start."""
-    x, slope, inverse = start, gradient(loss, start), np.eye(len(start))
-    for _ in range(DESCENTS):
-        if np.abs(slope).max(initial=0.0) < SMALL:
-            break
-        if slope @ inverse @ slope <= 0:  # rounding has spoilt the estimate
-            inverse = np.eye(len(start))
-        direction = -inverse @ slope
-        direction *= min(1.0, LONGEST / float(np.linalg.norm(direction)))
-        moved = line_search(loss, x, direction, float(slope @ direction))
-        if moved is None:
-            break
-        before, slope = slope, gradient(loss, moved)
-        inverse = updated(inverse, moved - x, slope - before)
-        x = moved
-    return x
-
-
-def gradient(loss: Callable[[Array], float], x: Array) -> Array:
-    """Central differences."""
-    steps = STEP * np.eye(len(x))
-    return np.array([(loss(x + step) - loss(x - step)) / (2 * STEP) for step in steps])
-
-
-def line_search(loss: Callable[[Array], float], x: Array, direction: Array, descent: float) -> Array | None:
-    """The first of ever shorter steps that descends enough; None if none does."""
-    here, length = loss(x), 1.0
-    while length > SHORTEST:
-        if loss(x + length * direction) <= here + ENOUGH * length * descent:
-            moved: Array = x + length * direction
-            return moved
-        length /= 2
-    return None
-
-
-def updated(inverse: Array, step: Array, change: Array) -> Array:
-    """The estimate of the inverse second derivatives, with what the last step has shown."""
-    along = float(step @ change)
-    if along <= 1e-12:
-        return inverse
-    left = np.eye(len(step)) - np.outer(step, change) / along
-    new: Array = left @ inverse @ left.T + np.outer(step, step) / along
-    return new

@@ -129,7 +129,7 @@ class ReviewDesk:
         """What was read under a key, as long as no other process has changed the file since."""
         now = time.monotonic()
         if now - self.looked_at > self.stale:
-            (version,) = self.file.first("PRAGMA data_version")
+            version = self.file.data_version
             self.known = self.known if version == self.version else {}
             self.version, self.looked_at = version, now
         if key not in self.known:

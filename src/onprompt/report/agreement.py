@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
@@ -40,22 +40,34 @@ TITLES = {
     "alpha": "Krippendorff α",
     "kappa": "quadratic κ",
 }
+# Parts of the samples, or other values of theirs, with the title of the column that names them.
+PARTS = {
+    "categories": "category",
+    "factors": "factor (its score)",
+    "kinds": "kind of claim (its mean probability)",
+    "certain": "most certain (narrowest intervals)",
+}
 NARROW = ("spearman", "pair_accuracy")  # the figures of a part of the samples
 PAIR_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
 CERTAIN = (0.2, 0.4, 0.6, 0.8, 1.0)  # shares of the samples, those with the narrowest intervals first
 BESIDE = " + "  # between the names of voices that are taken together
 MAX_VOICES = 100  # of a jury: every two of them are compared
+Corrected = Mapping[str, tuple[int, int]]  # checks that people answered, and corrected, by kind
 VoiceScores = Mapping[str, tuple[float, float]]  # value and weight by voice
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Both scales, the rating above which a sample is good, and how far apart the ratings of a pair must be."""
+    """Both scales, and how far apart the ratings of a pair must be."""
 
     scale: range
     human_scale: tuple[float, float] | None = None  # worst and best
-    threshold: float | None = None  # by default the middle of the human scale
     apart: float = 0.33
+
+    @property
+    def threshold(self) -> float | None:
+        """The rating above which a sample is good: the middle of the human scale."""
+        return sum(self.human_scale) / 2 if self.human_scale else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +85,12 @@ class Agreement:
     """Estimates overall and of parts of the items, and how many items and ratings were excluded."""
 
     overall: Subset
-    categories: Mapping[str, Subset]
     raters: int
     no_verdict: int
     no_rating: int
     no_item: int
     terms: Terms
-    factors: Mapping[str, Subset] = field(default_factory=dict)  # the score of a factor in place of the value
-    kinds: Mapping[str, Subset] = field(default_factory=dict)  # the mean probability of a kind of claim in its place
-    certain: Mapping[float, Subset] = field(default_factory=dict)  # the share of samples with the narrowest intervals
+    parts: Mapping[str, Mapping[Any, Subset]]  # by name of `PARTS`, those that there are
 
 
 def agreement(
@@ -92,42 +101,47 @@ def agreement(
     of_factors: Mapping[str, Ratings] | None = None,
 ) -> Agreement:
     """A judge against people; kinds of claims by the checks, factors by their own ratings where people gave any."""
-    if terms.human_scale:
-        low, high = terms.human_scale
-        if not low < high:
-            raise UserError(f"the human scale must go from a lower to a higher rating, not {low:g} to {high:g}")
-        if terms.threshold is None:
-            terms = replace(terms, threshold=(low + high) / 2)
+    low, high = terms.human_scale or (0.0, 1.0)
+    if not low < high:
+        raise UserError(f"the human scale must go from a lower to a higher rating, not {low:g} to {high:g}")
     ids = {item.id for item in items}
     rated_ids = ratings.rated_ids(ids)
-    validate(items, terms.scale)
+    if wrong := [item for item in items if item.known_score is not None and item.known_score not in terms.scale]:
+        scale = f"{terms.scale[0]} to {terms.scale[-1]}"
+        raise UserError(f"item {wrong[0].id!r} has the score {wrong[0].score}, not {scale}")
     rated = [item for item in items if item.id in rated_ids]
     used = [item for item in rated if item.counts]
-    figures = RatedItems(used, ratings, terms)
+    figures, categories = RatedItems(used, ratings, terms), np.array([item.category for item in used])
+    parts: Mapping[str, Mapping[Any, Subset]] = {
+        "categories": {
+            name: figures.subset(np.flatnonzero(categories == name), NARROW)
+            for name in (sorted(set(categories)) if len(set(categories)) > 1 else ())
+        },
+        "factors": by_factor(figures, of_factors or {}),
+        "kinds": by_kind(figures, checks),
+        "certain": by_certainty(figures),
+    }
     return Agreement(
         overall=figures.subset(),
-        categories=by_category(figures),
         raters=len(ratings.raters),
         no_verdict=len(rated) - len(used),
         no_rating=len(items) - len(rated),
         no_item=len(rated_ids - ids),
         terms=terms,
-        factors=by_factor(figures, of_factors or {}),
-        kinds=by_kind(figures, checks),
-        certain=by_certainty(figures),
+        parts={name: part for name, part in parts.items() if part},
     )
 
 
 class RatedItems:
-    """Items with the means of their ratings, what each rater says of them, and their prompts."""
+    """Items with the means of their ratings, what each rater and the others say of them, and their prompts."""
 
     def __init__(self, items: Sequence[RunRow], ratings: Ratings, terms: Terms) -> None:
-        self.items, self.ratings, self.terms = items, ratings, terms
+        self.items, self.terms = items, terms
         self.value = np.array([item.known_value for item in items], np.float64)
         self.score = np.array([math.nan if item.known_score is None else item.known_score for item in items])
         self.human = np.array([mean(ratings.by_item[item.id].values()) for item in items])
         self.group = to_groups([item.group for item in items])
-        self.raters = list(leave_one_out(ratings, [item.id for item in items]))
+        self.raters = leave_one_out(ratings, [item.id for item in items])
 
     def subset(
         self,
@@ -139,18 +153,17 @@ class RatedItems:
         """The named estimates on some items, or on another value of theirs; judge and raters use the same resamples."""
         chosen = np.arange(len(self.items)) if places is None else places
         value = self.value if value is None else value
-
-        raters = [among(chosen, len(self.items), each) for each in (self.raters if with_ceiling else ())]
-        scored, score, human = value[chosen], self.score[chosen], self.human[chosen]
         prompts = np.unique(self.group[chosen], return_inverse=True)[1].astype(np.intp)
 
         def statistics_on(part: Levels) -> list[Statistic]:
-            judge = prepare(scored[part], score[part], human[part], prompts[part], self.terms, names)
+            here, group = chosen[part], prompts[part]
+            judge = prepare(value[here], self.score[here], self.human[here], group, self.terms, names)
             found = []
-            for rater in raters:
-                places, given, others = among(part, len(chosen), rater)
+            for own, others in self.raters if with_ceiling else ():
+                known = np.flatnonzero(np.isfinite(own[here]))
+                given, rest = own[here][known], others[here][known]
                 scale = given if names == NARROW else to_scale(given, self.terms)
-                found.append((places, prepare(given, scale, others, prompts[part][places], self.terms, names)))
+                found.append((known, prepare(given, scale, rest, group[known], self.terms, names)))
             ceiling = [average([(places, each[name]) for places, each in found]) for name in names]
             return [*(judge[name] for name in names), *(ceiling if with_ceiling else ())]
 
@@ -162,25 +175,6 @@ class RatedItems:
         """The figures of other values than the verdicts', by the ids of the items that have one."""
         value = np.array([values.get(item.id, math.nan) for item in self.items])
         return self.subset(np.flatnonzero(np.isfinite(value)), NARROW, with_ceiling, value)
-
-
-Rater = tuple[Levels, Array, Array]  # the places of the items, the own ratings, and the means of the others
-
-
-def among(chosen: Levels, number: int, rater: Rater) -> Rater:
-    """A rater's ratings, with the places of the rated items among all items."""
-    new = np.full(number, -1)
-    new[chosen] = np.arange(len(chosen))
-    places, given, others = rater
-    known = new[places] >= 0
-    return new[places][known], given[known], others[known]
-
-
-def by_category(figures: RatedItems) -> dict[str, Subset]:
-    """The estimates of each category, if there are several."""
-    names = np.array([item.category for item in figures.items])
-    known = sorted(set(names.tolist()))
-    return {name: figures.subset(np.flatnonzero(names == name), NARROW) for name in (known if len(known) > 1 else ())}
 
 
 def by_factor(figures: RatedItems, own: Mapping[str, Ratings]) -> dict[str, Subset]:
@@ -262,19 +256,6 @@ def by_voice(
     return found
 
 
-def validate(items: Sequence[RunRow], scale: range) -> None:
-    """Reject duplicates and numbers off the scale."""
-    seen: set[str] = set()
-    for item in items:
-        if item.id in seen:
-            raise UserError(f"two items have the id {item.id!r}")
-        if item.counts and item.score is not None and item.score not in scale:
-            raise UserError(f"item {item.id!r} has the score {item.score}, not {scale[0]} to {scale[-1]}")
-        if item.counts and item.value is not None and not math.isfinite(item.value):
-            raise UserError(f"item {item.id!r} has the value {item.value}, not a finite number")
-        seen.add(item.id)
-
-
 def prepare(
     value: Array, score: Array, human: Array, group: Levels, terms: Terms, names: Sequence[str] = tuple(TITLES)
 ) -> dict[str, Statistic]:
@@ -292,13 +273,11 @@ def prepare(
     prepared |= {
         "kendall_b": Statistic(n, CONSTANT, [statistics.kendall(value, human, "b")]),
         "kendall_c": Statistic(n, CONSTANT, [statistics.kendall(value, human, "c")]),
-        "auc": Statistic(n, "needs --human-scale or --threshold"),
-        **dict.fromkeys(("alpha", "kappa"), Statistic(n, "needs --human-scale")),
+        **dict.fromkeys(("auc", "alpha", "kappa"), Statistic(n, "needs --human-scale")),
     }
     if terms.threshold is not None:
         why = f"all ratings are on one side of {terms.threshold:g}"
         prepared["auc"] = Statistic(n, why, [statistics.auc(value, human > terms.threshold)])
-    if terms.human_scale:
         scored = np.flatnonzero(np.isfinite(score))
         levels, lowest = len(terms.scale), terms.scale[0]
         first, second = (side[scored] - lowest for side in (score, to_scale(human, terms)))
@@ -334,8 +313,10 @@ def average(raters: Sequence[tuple[Levels, Statistic]]) -> Statistic:
     return Statistic(0, raters[0][1].why if raters else "no item has two raters")
 
 
-def lines(agreement: Agreement) -> Iterator[str]:
-    """The estimates as tables, the pair accuracy as a sentence, and how they were computed."""
+def lines(
+    agreement: Agreement, voices: Mapping[str, Subset] | None = None, corrected: Corrected | None = None
+) -> Iterator[str]:
+    """The estimates as tables, how they were computed, the voices of a jury, and what people corrected."""
     overall, terms = agreement.overall, agreement.terms
     yield f"{overall.items:,} samples of {overall.prompts:,} prompts, {agreement.raters:,} raters"
     unrated = f"{agreement.no_rating:,} without a rating; ratings of ids not in the run: {agreement.no_item:,}"
@@ -344,11 +325,12 @@ def lines(agreement: Agreement) -> Iterator[str]:
     sides = ((title, overall.judge[name], overall.ceiling[name]) for name, title in TITLES.items())
     rows = ((title, str(judge), str(ceiling), judge.why or ceiling.why) for title, judge, ceiling in sides)
     yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), rows)
-    certain = {f"{share:.0%}": subset for share, subset in agreement.certain.items()}
-    yield from part_lines("category", agreement.categories)
-    yield from part_lines("factor (its score)", agreement.factors)
-    yield from part_lines("kind of claim (its mean probability)", agreement.kinds)
-    yield from part_lines("most certain (narrowest intervals)", certain)
+    for title, part in agreement.parts.items():
+        known = ((name, subset) for name, subset in part.items() if subset.judge["spearman"].value is not None)
+        shown = ((name if isinstance(name, str) else f"{name:.0%}", subset) for name, subset in known)
+        if cells := [(name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in shown]:
+            yield ""
+            yield from table_lines((PARTS[title], "samples", *PAIR_HEADER), cells)
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
     if judge.value is not None:
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
@@ -360,21 +342,15 @@ def lines(agreement: Agreement) -> Iterator[str]:
         if many
         else f"{RESAMPLES:,} bootstrap resamples of prompts"
     )
-    if terms.threshold is not None:
-        yield f"AUC: samples rated above {terms.threshold:g} against the others"
     if terms.human_scale:
         low, high = terms.human_scale
+        yield f"AUC: samples rated above {terms.threshold:g} against the others"
         scale = f"{terms.scale[0]} to {terms.scale[-1]}"
         yield f"α (ordinal) and κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
-
-
-def part_lines(title: str, parts: Mapping[str, Subset]) -> Iterator[str]:
-    """A narrow table of the parts of the samples that have a correlation."""
-    known = {name: subset for name, subset in parts.items() if subset.judge["spearman"].value is not None}
-    if known:
-        yield ""
-        rows = ((name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in known.items())
-        yield from table_lines((title, "samples", *PAIR_HEADER), rows)
+    if voices:
+        yield from voice_lines(voices)
+    if corrected:
+        yield from check_lines(corrected)
 
 
 def voice_lines(voices: Mapping[str, Subset]) -> Iterator[str]:
@@ -398,10 +374,8 @@ def best_two(voices: Mapping[str, Subset]) -> str:
     return max(defined, key=defined.__getitem__) if len(found) > 1 and defined else ""
 
 
-def check_lines(corrected: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+def check_lines(corrected: Corrected) -> Iterator[str]:
     """How many of the answered checks people corrected, by kind, with Wilson's interval of the share confirmed."""
-    if not corrected:
-        return
     yield ""
     rows = []
     for kind, (seen, wrong) in sorted(corrected.items()):
@@ -418,22 +392,25 @@ def pair_cells(estimates: Mapping[str, Estimate]) -> tuple[str, str]:
 def document(
     agreement: Agreement,
     voices: Mapping[str, Subset] | None = None,
-    corrected: Mapping[str, tuple[int, int]] | None = None,
+    corrected: Corrected | None = None,
 ) -> dict[str, Any]:
     """JSON."""
 
-    def parts(subsets: Mapping[Any, Subset]) -> dict[str, Any]:
+    def figures(subsets: Mapping[Any, Subset]) -> dict[str, Any]:
         return {str(name): asdict(subset, dict_factory=rounded) for name, subset in subsets.items()}
 
-    scale = agreement.terms.scale
-    by_part = {name: parts(getattr(agreement, name)) for name in ("factors", "kinds", "certain")}
+    scale, by_part = agreement.terms.scale, {name: figures(part) for name, part in agreement.parts.items()}
     return {
         "format": "onprompt.agreement/1",
         **{name: getattr(agreement, name) for name in ("raters", "no_verdict", "no_rating", "no_item")},
-        "terms": asdict(agreement.terms) | {"scale": [scale[0], scale[-1]], "resamples": RESAMPLES, "seed": SEED},
+        "terms": {
+            "scale": [scale[0], scale[-1]],
+            **{name: getattr(agreement.terms, name) for name in ("human_scale", "threshold", "apart")},
+            **{"resamples": RESAMPLES, "seed": SEED},
+        },
         "overall": asdict(agreement.overall, dict_factory=rounded),
-        "categories": parts(agreement.categories),
-        **{name: subsets for name, subsets in by_part.items() if subsets},
-        **({"voices": parts(voices), "best_two": best_two(voices) or None} if voices else {}),
+        "categories": {},
+        **by_part,
+        **({"voices": figures(voices), "best_two": best_two(voices) or None} if voices else {}),
         **({"checks": {kind: {"seen": n, "corrected": k} for kind, (n, k) in corrected.items()}} if corrected else {}),
     }

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -38,6 +38,7 @@ FLIPS = 20_000  # random signs beyond that
 SIGNIFICANCE = 0.05
 TOLERANCE = 1e-9  # smaller differences are ties: the order of summation makes no winner
 
+COUNTS = ("prompts", "samples", "no verdict")  # of a group
 NONE = "(none)"  # the name of a group of samples that name no model or no category
 
 Values = dict[str, dict[str, float]]  # by prompt, by id
@@ -52,6 +53,11 @@ class Group:
     score: Estimate
     items: int
     no_verdict: int
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The cells below `COUNTS`."""
+        return f"{self.mean.n:,}", f"{self.items:,}", f"{self.no_verdict:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +100,14 @@ def by_kind(rows: Iterable[RunRow], checks: Iterable[CheckRow]) -> list[Kind]:
             outcomes.setdefault(check.kind, Counter())[check.outcome] += 1
             if check.outcome != Outcome.UNVERIFIABLE:
                 known.setdefault(check.kind, []).append((prompts[check.sample], check.probability))
-    kinds = [Kind(name, mean_over_prompts(known.get(name, ())), counts) for name, counts in outcomes.items()]
+    kinds = [Kind(name, mean_over_prompts(known.get(name, ())), dict(counts)) for name, counts in outcomes.items()]
     return sorted(kinds, key=lambda kind: -sum(kind.outcomes.values()))
 
 
 def group_lines(groups: Sequence[Group], title: str) -> Iterator[str]:
     """A table of groups."""
-    header = (title, "mean value [95 % CI]", "mean score [95 % CI]", "prompts", "samples", "no verdict")
-    rows = ((g.name, str(g.mean), str(g.score), f"{g.mean.n:,}", f"{g.items:,}", f"{g.no_verdict:,}") for g in groups)
-    yield from table_lines(header, rows)
+    header = (title, "mean value [95 % CI]", "mean score [95 % CI]", *COUNTS)
+    yield from table_lines(header, ((each.name, str(each.mean), str(each.score), *each.counts) for each in groups))
     yield "\nmeans and intervals are over prompts; samples without a verdict, or with nothing to check, are in no mean"
 
 
@@ -110,8 +115,10 @@ def kind_lines(kinds: Sequence[Kind]) -> Iterator[str]:
     """A table of kinds of checks."""
     shown = [outcome for outcome in Outcome if any(outcome in kind.outcomes for kind in kinds)]
     header = ("check", "mean probability [95 % CI]", "checks", *(outcome.value.replace("_", " ") for outcome in shown))
-    counts = ([sum(kind.outcomes.values()), *(kind.outcomes.get(outcome, 0) for outcome in shown)] for kind in kinds)
-    rows = ((k.name, str(k.probability), *(f"{n:,}" for n in each)) for k, each in zip(kinds, counts, strict=True))
+    rows = []
+    for kind in kinds:
+        counts = sum(kind.outcomes.values()), *(kind.outcomes.get(outcome, 0) for outcome in shown)
+        rows.append((kind.name, str(kind.probability), *(f"{count:,}" for count in counts)))
     yield from table_lines(header, rows)
     yield "\nchecks that could not be verified are in no mean; intervals are over prompts"
 
@@ -166,7 +173,7 @@ class Comparison:
     warnings: tuple[str, ...] = ()
 
 
-ByCategory = dict[str, Comparison]
+ByCategory = Mapping[str, Comparison]  # the only name is "" where all categories are compared together
 
 
 def judge_warnings(judges: Iterable[str]) -> tuple[str, ...]:
@@ -193,7 +200,7 @@ def systems(runs: Mapping[str, Sequence[RunRow]], by_model: bool = False) -> dic
     return by_name
 
 
-def compare(items: Mapping[str, Sequence[RunRow]]) -> Comparison:
+def compare(items: Mapping[str, Sequence[RunRow]], warnings: Sequence[str] = ()) -> Comparison:
     """Rank systems by their items, and test every two."""
     if len(items) < 2:
         found = f"only {next(iter(items))!r}" if items else "none"
@@ -205,32 +212,29 @@ def compare(items: Mapping[str, Sequence[RunRow]]) -> Comparison:
     differences = [paired_differences(values[first], values[second]) for first, second in names]
     p_alone = sign_flip_tests(differences, SEED)
     pairs = tuple(pair(*test) for test in zip(names, differences, p_alone, holm(p_alone), strict=True))
-    warnings = ("the systems have different prompts: the ranking uses all of each, the tests common ones only",)
+    differ = "the systems have different prompts: the ranking uses all of each, the tests common ones only"
     same_prompts = len({frozenset(prompts) for prompts in values.values()}) == 1
-    return Comparison(tuple(ranked), pairs, () if same_prompts else warnings)
+    return Comparison(tuple(ranked), pairs, (*warnings, *([] if same_prompts else [differ])))
 
 
-def compare_categories(items: Mapping[str, Sequence[RunRow]]) -> ByCategory:
+def compare_categories(items: Mapping[str, Sequence[RunRow]], warnings: Sequence[str] = ()) -> ByCategory:
     """A comparison within each category that two systems have; p-values are corrected for all of them together."""
     names = sorted({item.category for judged in items.values() for item in judged})
     if names in ([], [""]):
         raise UserError("can't compare by category: no sample names one (column 'category', 'tag' or 'type')")
     found = {}
     for category in names:
-        present = {name: [item for item in judged if item.category == category] for name, judged in items.items()}
-        if len(present := {name: judged for name, judged in present.items() if judged}) > 1:
-            found[category or NONE] = compare(present)
+        own = {name: [item for item in judged if item.category == category] for name, judged in items.items()}
+        if sum(map(bool, own.values())) > 1:
+            found[category or NONE] = compare({name: judged for name, judged in own.items() if judged}, warnings)
     if not found:
         raise UserError("can't compare by category: no category has samples of two systems")
-    pairs = [pair for result in found.values() for pair in result.pairs]
-    corrected = iter(holm(np.array([math.nan if pair.p_alone is None else pair.p_alone for pair in pairs])).tolist())
-    return {
-        name: replace(
-            result,
-            pairs=tuple(replace(pair, p=p) if pair.p is not None else pair for pair, p in zip(result.pairs, corrected)),  # noqa: B905
-        )
-        for name, result in found.items()
-    }
+    tested = [pair for result in found.values() for pair in result.pairs if pair.p_alone is not None]
+    corrected = iter(holm(np.array([pair.p_alone for pair in tested])).tolist())
+    for name, result in found.items():
+        pairs = (pair if pair.p_alone is None else replace(pair, p=next(corrected)) for pair in result.pairs)
+        found[name] = replace(result, pairs=tuple(pairs))
+    return found
 
 
 def by_prompt(name: str, items: Sequence[RunRow]) -> Values:
@@ -321,37 +325,20 @@ def format_p(p: float) -> str:
     return f"p = {p:.{3 if p < 0.1 else 2}f}".replace("0.", ".")
 
 
-def lines(comparison: Comparison) -> Iterator[str]:
-    """The ranking as a table, then a line for every two systems."""
-    yield from ranking_lines(comparison)
-    yield from note_lines([comparison])
-
-
-def category_lines(comparisons: ByCategory) -> Iterator[str]:
-    """A table and the pairs of each category."""
+def lines(comparisons: ByCategory) -> Iterator[str]:
+    """The ranking and every two systems of each category, warnings, and how the figures were made."""
     for name, comparison in comparisons.items():
-        yield f"{name}:"
-        yield from ranking_lines(comparison)
+        yield from [f"{name}:"] if name else []
+        rows = ((str(n), each.name, str(each.mean), *each.counts) for n, each in enumerate(comparison.ranking, 1))
+        yield from table_lines(("", "", "mean [95 % CI]", *COUNTS), rows)
         yield ""
-    yield from note_lines(list(comparisons.values()))
-
-
-def ranking_lines(comparison: Comparison) -> Iterator[str]:
-    """The ranking, then every two systems."""
-    header = ("", "", "mean [95 % CI]", "prompts", "samples", "no verdict")
-    counts = ((str(n), s, (s.mean.n, s.items, s.no_verdict)) for n, s in enumerate(comparison.ranking, 1))
-    yield from table_lines(header, ((n, s.name, str(s.mean), *(f"{k:,}" for k in each)) for n, s, each in counts))
-    yield ""
-    for pair in comparison.pairs:
-        counted = f"wins {pair.wins}, ties {pair.ties}, losses {pair.losses}"
-        yield f"{pair.verdict}: {counted}" if pair.effect.n else pair.verdict
-
-
-def note_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Warnings, and how the figures were made."""
-    warnings = dict.fromkeys(warning for comparison in comparisons for warning in comparison.warnings)
+        for pair in comparison.pairs:
+            counted = f": wins {pair.wins}, ties {pair.ties}, losses {pair.losses}" if pair.effect.n else ""
+            yield f"{pair.verdict}{counted}"
+        yield from [""] if name else []
+    warnings = dict.fromkeys(warning for comparison in comparisons.values() for warning in comparison.warnings)
     yield from (f"warning: {warning}" for warning in warnings)
-    tested = sum(pair.p is not None for comparison in comparisons for pair in comparison.pairs)
+    tested = sum(pair.p is not None for comparison in comparisons.values() for pair in comparison.pairs)
     yield f"\np: sign-flip test on common prompts, Holm-corrected (pairs: {tested}); significant below {SIGNIFICANCE}"
     yield "CI: bootstrap over prompts, not corrected for the number of pairs"
 
@@ -382,11 +369,16 @@ class JudgeComparison:
     means: tuple[Group, ...]
     pairs: tuple[JudgePair, ...]
 
+    @classmethod
+    def of(cls, judges: Mapping[str, str], items: Mapping[str, Sequence[RunRow]]) -> Self:
+        """Judges side by side, by the rows of their runs: nobody is ranked."""
+        pairs = (judge_pair(*names, *(items[name] for name in names)) for names in itertools.combinations(items, 2))
+        return cls(judges, tuple(make_group(name, rows) for name, rows in items.items()), tuple(pairs))
 
-def compare_judges(judges: Mapping[str, str], items: Mapping[str, Sequence[RunRow]]) -> JudgeComparison:
-    """Judges side by side, by the rows of their runs: nobody is ranked."""
-    pairs = tuple(judge_pair(*names, *(items[name] for name in names)) for names in itertools.combinations(items, 2))
-    return JudgeComparison(judges, tuple(make_group(name, rows) for name, rows in items.items()), pairs)
+    @property
+    def document(self) -> dict[str, Any]:
+        """JSON."""
+        return {"format": "onprompt.judges/1"} | asdict(self, dict_factory=rounded)
 
 
 def judge_pair(first: str, second: str, lefts: Iterable[RunRow], rights: Iterable[RunRow]) -> JudgePair:
@@ -404,12 +396,8 @@ def judge_pair(first: str, second: str, lefts: Iterable[RunRow], rights: Iterabl
 
 def judge_lines(compared: JudgeComparison) -> Iterator[str]:
     """The judges as a table, then a line for every two."""
-    header = ("", "judge", "mean value [95 % CI]", "prompts", "samples", "no verdict")
-    rows = (
-        (g.name, compared.judges[g.name], str(g.mean), f"{g.mean.n:,}", f"{g.items:,}", f"{g.no_verdict:,}")
-        for g in compared.means
-    )
-    yield from table_lines(header, rows)
+    rows = ((each.name, compared.judges[each.name], str(each.mean), *each.counts) for each in compared.means)
+    yield from table_lines(("", "judge", "mean value [95 % CI]", *COUNTS), rows)
     yield ""
     for pair in compared.pairs:
         about = f"{pair.first} and {pair.second}: Spearman ρ {pair.spearman} on {pair.samples:,} common samples"
@@ -417,11 +405,6 @@ def judge_lines(compared: JudgeComparison) -> Iterator[str]:
         yield f"{about}{why}; {pair.second} − {pair.first}: {pair.difference}"
     yield "\nThese judges saw the same images, so they are not ranked: which one is right is for people to say."
     yield "See `onprompt agree RUN --human ratings.csv`. CI: over prompts."
-
-
-def judge_document(compared: JudgeComparison) -> dict[str, Any]:
-    """JSON."""
-    return {"format": "onprompt.judges/1"} | asdict(compared, dict_factory=rounded)
 
 
 def ranks(compared: Comparison) -> dict[str, int]:

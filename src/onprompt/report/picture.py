@@ -5,6 +5,7 @@ A drawing is a picture with shapes over it and a caption below, written as pixel
 
 import base64
 import io
+import re
 import unicodedata
 import zlib
 from collections.abc import Sequence
@@ -159,15 +160,10 @@ class Drawing:
         draw = [f"q {width} 0 0 {self.image.height} 0 {height - self.image.height:.2f} cm /I Do Q"]
         for s in self.shapes:
             if s.text:
-                text = (
-                    s.text.encode("cp1252", "replace")
-                    .replace(b"\\", b"\\\\")
-                    .replace(b"(", b"\\(")
-                    .replace(b")", b"\\)")
-                )
+                text = re.sub(r"([\\()])", r"\\\1", s.text).encode("cp1252", "replace").decode("latin-1")
                 stretch = 100 * (s.right - s.left) / max(1.0, helvetica(s.text) * size)
                 at = f"{s.left:.2f} {height - s.top - 0.95 * size:.2f} Td {stretch:.1f} Tz"
-                draw.append(f"{ink(s.fill)} rg BT /F {size:.2f} Tf {at} ({text.decode('latin-1')}) Tj ET")
+                draw.append(f"{ink(s.fill)} rg BT /F {size:.2f} Tf {at} ({text}) Tj ET")
             else:
                 at = f"{s.left:.2f} {height - s.bottom:.2f} {s.right - s.left:.2f} {s.bottom - s.top:.2f} re"
                 draw += [f"{ink(s.fill)} rg {at} f"] if s.fill else []
@@ -189,14 +185,8 @@ class Drawing:
             places.append(len(file))
             file += b"%d 0 obj\n%s\nendobj\n" % (number, each)
         table = b"".join(b"%010d 00000 n \n" % place for place in places)
-        return (
-            file
-            + b"xref\n0 7\n0000000000 65535 f \n%strailer << /Size 7 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
-            % (
-                table,
-                len(file),
-            )
-        )
+        trailer = b"xref\n0 7\n0000000000 65535 f \n%strailer << /Size 7 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
+        return file + trailer % (table, len(file))
 
 
 def label_text(sighting: Sighting) -> str:

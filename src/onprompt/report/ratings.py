@@ -7,7 +7,7 @@ Columns are guessed from their names unless they are given.
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
-from onprompt.report.statistics import DIGITS, Array, Levels, spearman
+from onprompt.report.statistics import DIGITS, Array, ratio, spearman
 from onprompt.runs import reviews
 from onprompt.runs.datasets.csv import open_csv
 from onprompt.runs.reading import Run, RunRow
@@ -73,11 +73,9 @@ class Table:
         return float(plain) if NUMBER.fullmatch(plain) else None
 
 
-def read(
-    path: str | Path, *, id_column: str = "", rater_column: str = "", rating_columns: Sequence[str] = ()
-) -> Ratings:
+def read(path: Path, id_column: str = "", rater_column: str = "", rating_columns: Sequence[str] = ()) -> Ratings:
     """The ratings in a CSV file; anything invalid raises a UserError that names line and column."""
-    table = read_table(Path(path))
+    table = read_table(path)
     for column in (*filter(None, (id_column, rater_column)), *rating_columns):
         if column not in table.header:
             raise table.error(f"no column {column!r}; the columns are {quoted(table.header)}")
@@ -106,24 +104,17 @@ def in_data(rows: Iterable[RunRow], names: Sequence[str]) -> Ratings:
         known.update(dict.fromkeys(own))
         given = found.setdefault(row.id, {})
         for name in names:
-            if (cell := own.get(name)) is not None and not (isinstance(cell, str) and not cell.strip()):
-                given[name] = cell_rating(row.id, name, cell)
+            if not (cell := str(own.get(name, "")).strip()):
+                continue
+            given[name] = float(cell) if NUMBER.fullmatch(cell) else math.inf
+            if math.isinf(given[name]):
+                where = f"{row.id}, column {name!r}"
+                raise UserError(f"{where}: {cell[:40]!r} is not a number; leave it blank if unrated")
     for name in names:
         if name not in known:
             hint = "; the same `onprompt run` again adds new columns of the data, and judges nothing twice"
             raise UserError(f"the run has no column {name!r}{did_you_mean(name, tuple(known))}{hint}")
     return Ratings(found, tuple(names))
-
-
-def cell_rating(sample: str, name: str, cell: str | float) -> float:
-    """The number in a cell."""
-    try:
-        number = float(cell)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise UserError(f"{sample}, column {name!r}: {str(cell)[:40]!r} is not a number; leave it blank if unrated")
-    return number
 
 
 def in_reviews(run: Run, rubric: Rubric, factor: str = "") -> Ratings:
@@ -204,17 +195,12 @@ def guess_ratings(table: Table, ids: str) -> list[str]:
         return series[0]
     if not series and (single := guess(table, RATINGS)):
         return [single]
-    if candidates and not series and all(is_numeric(table, column) for column in candidates):
+    cells = [[cell for row in table.rows.values() if (cell := row[column])] for column in candidates]
+    if cells and not series and all(own and all(table.number(c) is not None for c in own) for own in cells):
         return candidates
     raise table.error(
         f"which columns have the ratings? Name each: --column rating=COLUMN; candidates: {quoted(candidates)}"
     )
-
-
-def is_numeric(table: Table, column: str) -> bool:
-    """Whether a column has numbers and blanks only, and at least one number."""
-    cells = [cell for row in table.rows.values() if (cell := row[column])]
-    return bool(cells) and all(table.number(cell) is not None for cell in cells)
 
 
 def quoted(names: Iterable[str]) -> str:
@@ -228,21 +214,16 @@ def mean(ratings: Iterable[float]) -> float:
     return round(math.fsum(numbers) / len(numbers), DIGITS)
 
 
-def leave_one_out(ratings: Ratings, items: Sequence[str]) -> Iterator[tuple[Levels, Array, Array]]:
-    """For each rater the indices of the items that others rated too, the own ratings, and the means of the others."""
+def leave_one_out(ratings: Ratings, items: Sequence[str]) -> list[tuple[Array, Array]]:
+    """For each rater the own ratings and the means of the others; NaN where either is missing."""
     given = [ratings.by_item[item] for item in items]
-    rated: dict[str, list[int]] = {}
-    for index, by_rater in enumerate(given):
-        for rater in by_rater if len(by_rater) > 1 else ():
-            rated.setdefault(rater, []).append(index)
-    totals = [math.fsum(by_rater.values()) for by_rater in given]
-    for rater, indices in rated.items():
-        own = [given[index][rater] for index in indices]
-        others = [
-            round((totals[index] - rating) / (len(given[index]) - 1), DIGITS)
-            for index, rating in zip(indices, own, strict=True)
-        ]
-        yield np.array(indices, np.intp), np.array(own), np.array(others)
+    raters = dict.fromkeys(rater for by_rater in given for rater in by_rater)
+    rated = np.array([[by_rater.get(rater, math.nan) for by_rater in given] for rater in raters])
+    number, total = np.isfinite(rated).sum(axis=0), np.nansum(rated, axis=0)
+    others = np.round(ratio(total - rated, number - 1), DIGITS)
+    return [
+        (np.where(np.isfinite(o), r, math.nan), o) for r, o in zip(rated, others, strict=True) if np.isfinite(o).any()
+    ]
 
 
 def correlation(pairs: Sequence[tuple[float, float]]) -> float | None:

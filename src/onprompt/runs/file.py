@@ -20,6 +20,7 @@ from onprompt.runs.schema import (
     MARK,
     OLDEST,
     VERSION,
+    find_damage,
     fingerprint,
     migrate,
     own_schema,
@@ -262,6 +263,15 @@ class RunFile:
     def started(self) -> str:
         """When the first run of the file began."""
         return str(self.first("SELECT min(created) FROM runs")[0])
+
+    @property
+    def data_version(self) -> int:
+        """A number that differs once another process has written to the file."""
+        return int(self.first("PRAGMA data_version")[0])
+
+    def damage(self) -> list[str]:
+        """What is not as it was written, in words: every page and every row is looked at."""
+        return find_damage(self.database)
 
     def reconcile(self, tokens_in: int, tokens_out: int, cost: float | None) -> tuple[int, int, float | None]:
         """Add to the last run's cost what all runs of the file have spent beyond what they have stored; returns it."""

@@ -305,21 +305,16 @@ class Run:
         """Counts and costs."""
         key = (self.configuration,)
         with self.opened() as file:
-            samples, gone = file.first("SELECT count(*) - ifnull(sum(gone), 0), ifnull(sum(gone), 0) FROM samples")
-            tokens, cost = file.first(SPENT, key, tuple[int, float | None])
-            verdicts, placeholders = file.first(JUDGED, key)
-            return Overview(
-                samples=samples,
-                gone=gone,
-                read_whole=self.last.read_whole,
-                outdated=file.first(OUTDATED, key)[0],
-                verdicts=verdicts,
-                placeholders=placeholders,
-                scores=dict(file.query(SCORES, key, tuple[int, int])),
-                errors=dict(file.query(ERRORS, key, tuple[str, int])),
-                tokens=tokens,
-                cost=cost,
+            counts: tuple[Any, ...] = (
+                *file.first("SELECT count(*) - ifnull(sum(gone), 0), ifnull(sum(gone), 0) FROM samples"),
+                self.last.read_whole,
+                *file.first(OUTDATED, key),
+                *file.first(JUDGED, key),
+                dict(file.query(SCORES, key, tuple[int, int])),
+                dict(file.query(ERRORS, key, tuple[str, int])),
+                *file.first(SPENT, key, tuple[int, float | None]),
             )
+            return Overview(*counts)
 
     def __len__(self) -> int:
         return self.overview.samples
@@ -425,28 +420,22 @@ def judge_names(runs: Mapping[str, Run]) -> dict[str, str]:
     several = len({run.rubric for run in runs.values()}) > 1
     names = {name: f"{run.rubric} by {run.judge}" if several else run.judge for name, run in runs.items()}
     identities = [run.identity for run in runs.values()]
+
+    def words(key: str, value: Any) -> str:  # with the value where that is a word or a number
+        return f"{key} {value}" if isinstance(value, str | int | float) and len(str(value)) <= SHORT else key
+
     for parts in ([about.get("settings", {}) for about in identities], identities):
         keys = dict.fromkeys(key for part in parts for key in part if key not in NAMED)
         if differ := [key for key in keys if any(part.get(key) != parts[0].get(key) for part in parts)]:
-            words = [", ".join(part_words(key, part.get(key)) for key in differ) for part in parts]
-            return {name: f"{judge} ({more})" for (name, judge), more in zip(names.items(), words, strict=True)}
+            differences = (", ".join(words(key, part.get(key)) for key in differ) for part in parts)
+            return {name: f"{names[name]} ({more})" for name, more in zip(names, differences, strict=True)}
     return names
-
-
-def part_words(key: str, value: Any) -> str:
-    """A part of a configuration: with its value where that is a word or a number."""
-    return f"{key} {value}" if isinstance(value, str | int | float) and len(str(value)) <= SHORT else key
 
 
 def same_images(rows: Mapping[str, Iterable[RunRow]]) -> bool:
     """Whether two of several runs judged an image in common, by its id and contents."""
-    seen: set[tuple[str, str]] = set()
-    for own in rows.values():
-        images = {(row.id, row.image_sha256) for row in own if row.image_sha256}
-        if images & seen:
-            return True
-        seen |= images
-    return False
+    images = [(row.id, row.image_sha256) for own in rows.values() for row in own if row.image_sha256]
+    return len(set(images)) < len(images)  # ids are unique in a run
 
 
 def stored_identity(file: RunFile, configuration: int) -> dict[str, Any]:

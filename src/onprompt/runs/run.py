@@ -167,16 +167,12 @@ class Summary:
 Observer = Callable[[Summary], None]
 
 
-def silent(summary: Summary) -> None:
-    """Report nothing."""
-
-
 def run(
     data: Dataset,
     out: Path,
     job: JudgeJob,
     engine: str = "threads",
-    on_progress: Observer = silent,
+    on_progress: Observer = lambda _: None,
     limit: int | None = None,
 ) -> Summary:
     """Judge every sample of a dataset, or of its first ones, that has no verdict yet.

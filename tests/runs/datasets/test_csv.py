@@ -29,41 +29,32 @@ def test_delimiters_ends_and_marks(tmp_path: Path, delimiter: str, bom: str, end
     assert prompts(read(tmp_path / "a.csv", text)) == [f"Ein Käse{others}", "b"]
 
 
-def test_a_tsv_has_tabs_only(tmp_path: Path) -> None:
-    assert prompts(read(tmp_path / "a.tsv", "image\tprompt\ta,b,c,d\nx\ta cat\t\n")) == ["a cat"]
+LENGTH = "bad: expected 2 cells, as in the header; got"
+QUOTE = "bad: {}: unclosed or misplaced quote (line {})"
+NUL = ("bad: 'a\\x00b' contains a NUL or an unpaired surrogate", "bad: invalid path: 'b\\x00.png' (6 characters)")
 
 
-def test_quotes_hold_newlines_and_lines_are_counted(tmp_path: Path) -> None:
-    first, second = read(tmp_path / "a.csv", 'image,prompt\na.png,"a\ncat, ""big"""\nb.png,dog\n')
-    assert prompts([first, second]) == ['a\ncat, "big"', "dog"]
-    assert (first.line, second.line) == ("a.csv:2", "a.csv:4")
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.tsv", "image\tprompt\ta,b,c,d\nx\ta cat\t\n", ["a cat"]),  # tabs only
+        ("a.csv", 'image,prompt\na.png,"a\ncat, ""big"""\nb.png,dog\n', ['a\ncat, "big"', "dog"]),
+        ("a.csv", "image,prompt\na.png\nb.png,b,c\nc.png,c\n", [f"{LENGTH} 1", f"{LENGTH} 3", "c"]),
+        (
+            "a.csv",
+            'image,prompt\na.png,"a"b\nb.png,b\nc.png,"never closed\nd.png,d\n',
+            [QUOTE.format("',' expected after '\"'", 2), "b", QUOTE.format("unexpected end of data", 5)],
+        ),
+        ("a.csv", "image,prompt\na.png,a\0b\nb\0.png,b\nc.png,c\n", [*NUL, "c"]),
+    ],
+)
+def test_a_bad_row_costs_no_other(tmp_path: Path, name: str, text: str, expected: list[str]) -> None:
+    assert prompts(read(tmp_path / name, text)) == expected
 
 
-def test_rows_of_another_length_are_bad(tmp_path: Path) -> None:
-    found = read(tmp_path / "a.csv", "image,prompt\na.png\nb.png,b,c\nc.png,c\n")
-    assert prompts(found) == [
-        "bad: expected 2 cells, as in the header; got 1",
-        "bad: expected 2 cells, as in the header; got 3",
-        "c",
-    ]
-    assert found[0].id == "row 1"
-
-
-def test_a_quote_that_goes_wrong_is_bad_and_the_rest_goes_on(tmp_path: Path) -> None:
-    found = prompts(read(tmp_path / "a.csv", 'image,prompt\na.png,"a"b\nb.png,b\nc.png,"never closed\nd.png,d\n'))
-    assert found[1] == "b"
-    assert "unclosed or misplaced quote (line 2)" in found[0]
-    assert "unexpected end of data" in found[2]
-    assert len(found) == 3
-
-
-def test_a_nul_is_bad(tmp_path: Path) -> None:
-    found = prompts(read(tmp_path / "a.csv", "image,prompt\na.png,a\0b\nb\0.png,b\nc.png,c\n"))
-    assert found == [
-        "bad: 'a\\x00b' contains a NUL or an unpaired surrogate",
-        "bad: invalid path: 'b\\x00.png' (6 characters)",
-        "c",
-    ]
+def test_lines_are_counted(tmp_path: Path) -> None:
+    rows = read(tmp_path / "a.csv", 'image,prompt\na.png,"a\ncat"\nb.png\n')
+    assert [(row.id, row.line) for row in rows] == [("a.png", "a.csv:2"), ("row 2", "a.csv:4")]
 
 
 def test_a_cell_of_ten_megabytes(tmp_path: Path) -> None:
