@@ -36,9 +36,12 @@ SHARES = {
     "wrong or missing": (Outcome.MISMATCH, Outcome.MISSING),
     "not checked": (Outcome.UNVERIFIABLE,),
 }
-KINDS = {
+KINDS = {  # as the claims of one kind are called together; any other by its own name
     **{"object": "objects", "count": "stated counts", "implied count": "counts of “a”", "color": "colors"},
-    **{"relation": "relations", "action": "actions"},
+    **{"relation": "relations", "action": "actions", "property": "image properties", "whole": "prompt as a whole"},
+    **{"other": "other attributes", "state": "states", "style": "styles", "kind": "subtypes", "size": "sizes"},
+    **{"material": "materials", "shape": "shapes", "expression": "expressions", "position": "positions"},
+    **{"recolour": "recolor"},
 }
 MODELS = 25  # that are tested against each other; of more, only the ranking is shown
 CATEGORIES, UNCHECKED, SHOWN_KINDS = 60, 10, 8  # categories and claims that are listed; columns of a grid

@@ -205,7 +205,7 @@ def compare(items: Mapping[str, Sequence[RunRow]]) -> Comparison:
     differences = [paired_differences(values[first], values[second]) for first, second in names]
     p_alone = sign_flip_tests(differences, SEED)
     pairs = tuple(pair(*test) for test in zip(names, differences, p_alone, holm(p_alone), strict=True))
-    warnings = ("the systems have different prompts: the ranking uses all of each, the tests common ones only",)
+    warnings = ("the systems have different prompts: each is ranked by all of its own, and tested on the common ones",)
     same_prompts = len({frozenset(prompts) for prompts in values.values()}) == 1
     return Comparison(tuple(ranked), pairs, () if same_prompts else warnings)
 
