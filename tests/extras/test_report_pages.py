@@ -1,5 +1,6 @@
 """The report in a real browser, from the disk: filters by mouse and keyboard, evidence that lights up, no request."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,16 @@ def test_names_and_bars_of_the_report_lead_to_their_samples(open_page: Any) -> N
         page.wait_for_selector("#count:has-text(' of ')")
         assert count(page).startswith(found), link
         page.go_back()
+
+
+def test_a_bar_of_the_histogram_leads_to_its_samples(open_page: Any) -> None:
+    page = open_page("report/index.html")
+    bar = page.locator(".histogram a").first
+    number, low, high = re.findall(r"[\d.]+", bar.get_attribute("aria-label"))
+    bar.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"#count:has-text('{number} of 102')")
+    assert page.input_value("input[name=range]") == f"{low}-{high}"
 
 
 def test_the_picture_is_zoomed_around_the_point_that_is_clicked(open_page: Any) -> None:

@@ -14,7 +14,7 @@ from onprompt import wording
 from onprompt.errors import ImageError, OnpromptError
 from onprompt.evidence.edits.observations import compare_versions
 from onprompt.report.edit_picture import change_of, heat, is_about
-from onprompt.report.labels import distinct, place_labels
+from onprompt.report.labels import distinct, located, place_labels
 from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, spread_words, worst
 from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
@@ -125,7 +125,7 @@ def verdict_view(
     ends = {factor: (scale[0], scale[-1]) for factor, scale in (scales or {}).items()}
     is_edit = "before" in pictures
     drawn = draw_versions(verdict, pictures) if is_edit else [draw_picture(verdict, pictures["image"])]
-    located = {place for picture in drawn for box in picture.boxes for place in box.checks}
+    boxed = {place for picture in drawn for box in picture.boxes for place in box.checks}
     factors = []
     for key, factor in verdict.factors.items():
         reason = factor.reason if factor.reason != verdict.summary else ""  # which is not said twice
@@ -143,7 +143,7 @@ def verdict_view(
         flags=verdict.flags,
         coverage=verdict.coverage,
         pictures=tuple(drawn),
-        checks=tuple(check_view(check, place in located, is_edit) for place, check in enumerate(verdict.checks)),
+        checks=tuple(check_view(check, place in boxed, is_edit) for place, check in enumerate(verdict.checks)),
         notes=tuple(notes(verdict)),
         voices=tuple(map(voice_words, verdict.voices)),
         answers=tuple(answer.text for answer in verdict.answers if answer.text),
@@ -181,7 +181,7 @@ def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
 
 def draw_picture(verdict: Verdict, shown: Shown) -> PictureView:
     """The judged picture with a box for each sighting that was chosen, and for text that was read."""
-    chosen = [(sighting, place) for place, check in enumerate(verdict.checks) for sighting in check.chosen]
+    chosen = [(seen, place) for place, check in enumerate(verdict.checks) for seen in located(verdict, check)]
     sightings = [sighting for sighting, _ in chosen]
     same = distinct(sightings)
     boxes = []
@@ -205,7 +205,7 @@ def sighting_box(verdict: Verdict, sighting: Sighting, places: Sequence[int]) ->
     swatches = tuple((each.name, f"#{bytes(each.rgb).hex()}", each.share) for each in sighting.colours)
     traits = ", ".join(trait.value for trait in sighting.traits)
     title = f"{text}, confidence {sighting.confidence:.2f}" + (f": {traits}" if traits else "")
-    outcome = kind or verdict.checks[places[0]].outcome
+    outcome = kind if kind and not sighting.text else verdict.checks[places[0]].outcome
     return sighting.box, BoxView(outcome.value, text, title, tuple(about), swatches)
 
 
