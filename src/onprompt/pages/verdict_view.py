@@ -97,7 +97,6 @@ class FactorView(NamedTuple):
 class VerdictView:
     """All that a page shows of a verdict; only texts and numbers."""
 
-    id: str
     prompt: str
     value: float
     interval: tuple[float, float] | None
@@ -116,12 +115,9 @@ class VerdictView:
 
 
 def verdict_view(
-    verdict: Verdict, pictures: Mapping[str, Shown], scales: Mapping[str, range] | None = None, name: str = ""
+    verdict: Verdict, pictures: Mapping[str, Shown], scales: Mapping[str, range] | None = None
 ) -> VerdictView:
-    """A verdict with the addresses of its pictures by their names (image, before, changed, mask).
-
-    `scales` are the rubric's factors, and `name` is what the sample is called in its run.
-    """
+    """A verdict with the addresses of its pictures by name (image, before, changed, mask), and the rubric's scales."""
     ends = {factor: (scale[0], scale[-1]) for factor, scale in (scales or {}).items()}
     is_edit = "before" in pictures
     drawn = draw_versions(verdict, pictures) if is_edit else [draw_picture(verdict, pictures["image"])]
@@ -131,7 +127,6 @@ def verdict_view(
         reason = factor.reason if factor.reason != verdict.summary else ""  # which is not said twice
         factors.append(FactorView(key, factor.score, reason, spread_words(factor), *ends.get(key, ())))
     return VerdictView(
-        id=name or verdict.sample.id,
         prompt=verdict.sample.prompt,
         value=verdict.value,
         interval=verdict.interval,

@@ -57,6 +57,28 @@ SEEN = {  # by the evidence judge
 # A rubric's own flags are information, too.
 MEANINGS = {str(flag): words for flag, words in (LOOK | INFORMATION).items()} | SEEN
 
+KINDS = {  # what all claims of a kind are called together, the usual kinds first; others by their own name
+    "object": "objects",
+    "count": "stated counts",
+    "implied count": "counts of “a”",
+    "color": "colors",
+    "relation": "relations",
+    "text": "text",
+    "action": "actions",
+    "property": "image properties",
+    "whole": "prompt as a whole",
+    "other": "other attributes",
+    "state": "states",
+    "style": "styles",
+    "kind": "subtypes",
+    "size": "sizes",
+    "material": "materials",
+    "shape": "shapes",
+    "expression": "expressions",
+    "position": "positions",
+    "recolour": "recolor",
+}
+
 
 def american(name: str) -> str:
     """The name of a kind or a source as users read it; in files it is spelled as it always was."""
