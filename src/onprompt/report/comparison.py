@@ -165,6 +165,11 @@ class Comparison:
     pairs: tuple[Pair, ...]
     warnings: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str:
+        from onprompt.report import notebook
+
+        return notebook.comparison_html(self)
+
 
 ByCategory = dict[str, Comparison]
 
