@@ -14,7 +14,7 @@ from tests.pages.test_verdict_view import HOSTILE
 
 PAGES = (
     *("report/index.html", "report/samples.html", "report/samples.html#view=matrix", "report/samples/000005.html"),
-    *("report.html", "report.html#s1"),
+    *("report.html", "report.html#s1", "two/index.html", "two/samples/000001.html"),
 )
 SIZES = {"wide": (1440, 900), "narrow": (390, 800)}
 
@@ -34,6 +34,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "pictures" / "1.png").unlink()
     write(read_report([run]), made / "report")
     write(read_report([run]), made / "report.html", 12)
+    other = stored_run(made / "other" / "other.sqlite", four_models(3), detector="coco")
+    write(read_report([run, other]), made / "two")
     return made
 
 
@@ -180,6 +182,12 @@ def test_the_picture_is_zoomed_around_the_point_that_is_clicked(open_page: Any) 
     assert abs(boxes["width"] - page.locator(".sheet").bounding_box()["width"]) < 1, "the boxes grow with it"
     page.keyboard.press("x")
     assert page.locator(".sheet img").bounding_box() == before
+
+
+def test_the_links_to_the_sections_stay_in_view(open_page: Any) -> None:
+    page = open_page("report/index.html")
+    page.click(".sections a:has-text('Reproduce')")
+    assert page.locator("#again").bounding_box()["y"] > page.locator(".sections").bounding_box()["y"] >= 0
 
 
 def test_a_print_has_all_pictures(open_page: Any, tmp_path: Path) -> None:

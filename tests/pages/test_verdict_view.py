@@ -80,6 +80,15 @@ def test_each_box_knows_the_checks_of_its_object_and_of_relations_to_it() -> Non
     assert cup.swatches[0][1] == "#c81e1e"
 
 
+def test_what_no_claim_names_has_a_box_without_a_label() -> None:
+    spoon = Sighting("spoon", "spoon", Box(0.6, 0.6, 0.7, 0.9), 0.9, "detector")
+    verdict = made()
+    evidence = PromptEvidence(Scene("cups"), (spoon,), extras=(spoon,))
+    first, *named = verdict_view(replace(verdict, evidence=evidence), {"image": SHOWN}).pictures[0].boxes
+    assert (first.title, first.label, first.checks) == ("spoon, not in the prompt", "", ())
+    assert [box.label for box in named] == ["table", "cup"]
+
+
 def test_text_has_its_box_also_where_no_object_bears_it() -> None:
     verdict = made()
     sign = Sighting("text", "text", Box(0.1, 0.1, 0.4, 0.2), 0.9, "ocr", text="OPEM")

@@ -175,11 +175,12 @@ def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
 
 
 def draw_picture(verdict: Verdict, shown: Shown) -> PictureView:
-    """The judged picture with a box for each sighting that was chosen, and for text that was read."""
+    """The judged picture with a box for each sighting that was chosen, and for text; the rest below, without labels."""
     chosen = [(seen, place) for place, check in enumerate(verdict.checks) for seen in located(verdict, check)]
     sightings = [sighting for sighting, _ in chosen]
     same = distinct(sightings)
-    boxes = []
+    extras = verdict.prompt_evidence.extras if verdict.prompt_evidence else ()
+    boxes = [(seen.box, BoxView("kept", title=f"{seen.word}, not in the prompt")) for seen in extras]
     for index in sorted(set(same), key=lambda index: -sightings[index].box.area):
         places = {chosen[other][1] for other, first in enumerate(same) if first == index}
         boxes.append(sighting_box(verdict, sightings[index], sorted(places)))
