@@ -6,6 +6,7 @@ each kind of answer, and in between a process of its own writes verdicts to the 
 """
 
 import dataclasses
+import os
 import random
 import statistics
 import subprocess
@@ -84,7 +85,13 @@ def ask(address, body=None):
     return time.perf_counter() - start, size
 
 
-def measure(base, number, title):
+def processor_time(process):
+    """Milliseconds that a process has used: what an answer costs, however busy the machine is."""
+    used = Path(f"/proc/{process.pid}/stat").read_text().rpartition(") ")[2].split()
+    return 1000 * (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(base, number, title, server):
     """Ask for each kind of answer, at places all over the run."""
     chance = random.Random(1)
 
@@ -100,13 +107,15 @@ def measure(base, number, title):
         "undo": lambda: ask(f"{base}undo", b'{"rater": "Bo"}'),
         "a picture": lambda: ask(f"{base}image/{places()}/image"),
     }
-    print(f"{title}: median and 95th percentile of {ROUNDS}, in ms")
+    print(f"{title}: median, 95th percentile and processor time of {ROUNDS}, in ms; load {os.getloadavg()[0]:.0f}")
     worst = 0.0
     for kind, get in kinds.items():
+        before = processor_time(server)
         times = sorted(get()[0] for _ in range(ROUNDS))
+        used = (processor_time(server) - before) / ROUNDS
         high = times[int(0.95 * ROUNDS) - 1]
         worst = max(worst, high)
-        print(f"  {kind:20} {1000 * statistics.median(times):6.1f} {1000 * high:6.1f}", flush=True)
+        print(f"  {kind:20} {1000 * statistics.median(times):6.1f} {1000 * high:6.1f} {used:6.1f}", flush=True)
     return worst
 
 
@@ -121,10 +130,10 @@ def main():
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         base = server.stdout.readline().strip()
         threading.Thread(target=server.stdout.read, daemon=True).start()
-        worst = measure(base, number, "a finished run")
+        worst = measure(base, number, "a finished run", server)
         writer = subprocess.Popen([sys.executable, "-c", WRITE, str(path)])
         time.sleep(2)
-        busy = measure(base, number, "while a run is written")
+        busy = measure(base, number, "while a run is written", server)
         writer.terminate()
         server.terminate()
         writer.wait()

@@ -4,6 +4,7 @@ import onprompt
 
 run = onprompt.load_run("run.sqlite")
 frame = run.to_pandas()  # a row per sample; without a verdict, score and value are missing, and error says why
+claims = run.to_pandas(claims=True)  # a row per claim
 frame.groupby("category")["value"].mean()
 run.verdict("cup.png")  # one verdict, as it was
 

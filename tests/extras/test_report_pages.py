@@ -1,5 +1,6 @@
 """The report in a real browser, from the disk: filters by mouse and keyboard, evidence that lights up, no request."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from tests.pages.test_verdict_view import HOSTILE
 
 PAGES = (
     *("report/index.html", "report/samples.html", "report/samples.html#view=matrix", "report/samples/000005.html"),
-    *("report.html", "report.html#s1"),
+    *("report.html", "report.html#s1", "two/index.html", "two/samples/000001.html"),
 )
 SIZES = {"wide": (1440, 900), "narrow": (390, 800)}
 
@@ -33,6 +34,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "pictures" / "1.png").unlink()
     write(read_report([run]), made / "report")
     write(read_report([run]), made / "report.html", 12)
+    other = stored_run(made / "other" / "other.sqlite", four_models(3), detector="coco")
+    write(read_report([run, other]), made / "two")
     return made
 
 
@@ -159,6 +162,16 @@ def test_names_and_bars_of_the_report_lead_to_their_samples(open_page: Any) -> N
         page.go_back()
 
 
+def test_a_bar_of_the_histogram_leads_to_its_samples(open_page: Any) -> None:
+    page = open_page("report/index.html")
+    bar = page.locator(".histogram a").first
+    number, low, high = re.findall(r"[\d.]+", bar.get_attribute("aria-label"))
+    bar.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"#count:has-text('{number} of 102')")
+    assert page.input_value("input[name=range]") == f"{low}-{high}"
+
+
 def test_the_picture_is_zoomed_around_the_point_that_is_clicked(open_page: Any) -> None:
     page = open_page("report/samples/000005.html")
     before = page.locator(".sheet img").bounding_box()
@@ -169,6 +182,12 @@ def test_the_picture_is_zoomed_around_the_point_that_is_clicked(open_page: Any) 
     assert abs(boxes["width"] - page.locator(".sheet").bounding_box()["width"]) < 1, "the boxes grow with it"
     page.keyboard.press("x")
     assert page.locator(".sheet img").bounding_box() == before
+
+
+def test_the_links_to_the_sections_stay_in_view(open_page: Any) -> None:
+    page = open_page("report/index.html")
+    page.click(".sections a:has-text('Reproduce')")
+    assert page.locator("#again").bounding_box()["y"] > page.locator(".sections").bounding_box()["y"] >= 0
 
 
 def test_a_print_has_all_pictures(open_page: Any, tmp_path: Path) -> None:

@@ -106,6 +106,11 @@ def test_verify_with_stages_evidence_and_the_same_elsewhere(open_page: Opened, p
     assert result.locator(".box").count() >= 1
     assert result.locator(".checks li").count() >= 3
     assert "<script>alert(1)</script>" in result.inner_text()
+    aside = result.locator(".box.aside").first  # the spoon, which no claim names
+    page.mouse.move(0, 0)
+    expect(aside).to_have_css("opacity", "0")
+    result.locator(".canvas").hover()
+    expect(aside).to_have_css("opacity", "0.8")
     result.locator(".checks li.located").first.hover()
     result.locator(".verdict.lighting .box.lit").first.wait_for()
     command = page.inner_text("#command")

@@ -80,6 +80,26 @@ def test_each_box_knows_the_checks_of_its_object_and_of_relations_to_it() -> Non
     assert cup.swatches[0][1] == "#c81e1e"
 
 
+def test_what_no_claim_names_has_a_box_without_a_label() -> None:
+    spoon = Sighting("spoon", "spoon", Box(0.6, 0.6, 0.7, 0.9), 0.9, "detector")
+    verdict = made()
+    evidence = PromptEvidence(Scene("cups"), (spoon,), extras=(spoon,))
+    first, *named = verdict_view(replace(verdict, evidence=evidence), {"image": SHOWN}).pictures[0].boxes
+    assert (first.title, first.label, first.checks) == ("spoon, not in the prompt", "", ())
+    assert [box.label for box in named] == ["table", "cup"]
+
+
+def test_text_has_its_box_also_where_no_object_bears_it() -> None:
+    verdict = made()
+    sign = Sighting("text", "text", Box(0.1, 0.1, 0.4, 0.2), 0.9, "ocr", text="OPEM")
+    finding = Finding(Found.MEASURED, value='"OPEM"')
+    check = Check(Claim("text", "OPEN", "cup"), finding, Outcome.PARTIAL, 0.6, "ocr", 0)
+    evidence = PromptEvidence(Scene("a sign"), (sign,))
+    view = verdict_view(replace(verdict, checks=(check,), evidence=evidence), {"image": SHOWN})
+    (box,) = view.pictures[0].boxes
+    assert (box.label, box.kind, box.checks) == ('"OPEM"', "partial", (0,))
+
+
 def test_both_versions_of_an_edit() -> None:
     cup = Sighting("cup", "cup", Box(0.2, 0.2, 0.5, 0.6), 0.9, "detector")
     changes = (ObjectChange("removed", before=cup), ObjectChange("unchanged", cup, cup))
@@ -102,7 +122,7 @@ def test_a_picture_that_is_missing_is_said_to_be() -> None:
 @pytest.mark.parametrize("text", [HOSTILE, "x" * 10_000, HOSTILE * 100])
 def test_any_text_is_shown_as_text(text: str) -> None:
     verdict = replace(made(text, text), flags=(text,), judge=text)
-    html = environment().from_string(CARD).render(view=verdict_view(verdict, {"image": SHOWN}, name=text))
+    html = environment().from_string(CARD).render(view=verdict_view(verdict, {"image": SHOWN}))
     assert "<script" not in html
     assert "onerror=alert(1)>" not in html
     assert not re.search("[\x1b\u202e]", html)

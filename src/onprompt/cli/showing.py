@@ -12,7 +12,7 @@ import typer
 from onprompt import plugins
 from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
 from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings, parse_scale
-from onprompt.cli.judging import PictureFile, print_verdict
+from onprompt.cli.judging import NoCaption, PictureFile, print_verdict
 from onprompt.errors import UserError
 from onprompt.files import is_same, replacing
 from onprompt.models.reading import one_line
@@ -33,6 +33,7 @@ def show(
     run_file: RunPath,
     sample: Annotated[str, typer.Option("--id", help="Print the verdict on this sample.")] = "",
     picture: PictureFile = None,
+    no_caption: NoCaption = False,
     by: Annotated[
         str, typer.Option(metavar="model|category|kind", help="Means by model, category or kind of claim.")
     ] = "",
@@ -52,7 +53,7 @@ def show(
         raise UserError("--picture needs a sample: choose one with --id")
     run = Run(run_file, configuration)
     if sample:
-        show_verdict(run, sample, picture, json)
+        show_verdict(run, sample, picture, json, caption=not no_caption)
     elif by:
         show_breakdown(run, by, json)
     elif not worst and not flagged and not json:
@@ -79,7 +80,7 @@ def show_breakdown(run: Run, by: str, json: bool) -> None:
     print_json(comparison.group_document(groups, by)) if json else echo("\n".join(lines))
 
 
-def show_verdict(run: Run, sample: str, picture: Path | None, json: bool) -> None:
+def show_verdict(run: Run, sample: str, picture: Path | None, json: bool, caption: bool) -> None:
     """Print a stored verdict, as it was printed when it was made."""
     from onprompt.report import picture as drawing
     from onprompt.report.document import document
@@ -87,7 +88,7 @@ def show_verdict(run: Run, sample: str, picture: Path | None, json: bool) -> Non
     verdict = run.verdict(sample)
     if picture:
         drawing.check_path(picture, verdict.sample.picture.name)
-        drawing.save(verdict, picture)
+        drawing.save(verdict, picture, caption)
     if json:
         print_json(document(verdict))
     else:

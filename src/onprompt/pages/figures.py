@@ -22,7 +22,7 @@ from onprompt.samples import load_rubric
 from onprompt.settings import PRIVATE
 from onprompt.types import Outcome, Rubric
 from onprompt.wording import plural
-from onprompt.wording.labels import LOOK, MEANINGS
+from onprompt.wording.labels import KINDS, LOOK, MEANINGS
 
 FAILED = (Outcome.MISSING, Outcome.MISMATCH, Outcome.PARTIAL)
 Outcomes = Mapping[str, Mapping[str, int]]  # by kind of claim, how often each outcome
@@ -36,13 +36,8 @@ SHARES = {
     "wrong or missing": (Outcome.MISMATCH, Outcome.MISSING),
     "not checked": (Outcome.UNVERIFIABLE,),
 }
-KINDS = {
-    **{"object": "objects", "count": "stated counts", "implied count": "counts of “a”", "color": "colors"},
-    **{"relation": "relations", "action": "actions"},
-}
 MODELS = 25  # that are tested against each other; of more, only the ranking is shown
 CATEGORIES, UNCHECKED, SHOWN_KINDS = 60, 10, 8  # categories and claims that are listed; columns of a grid
-FIRST = ("object", "count", "implied count", "color", "relation", "text")  # the kinds that most people look for
 
 
 @dataclass(frozen=True)
@@ -363,8 +358,8 @@ def kinds_of_claims(kinds: Outcomes) -> Iterator[KindOfClaim]:
 
 def in_order(kinds: Outcomes) -> list[str]:
     """The usual kinds first, then the most frequent."""
-    order = {kind: place for place, kind in enumerate(FIRST)}
-    return sorted(kinds, key=lambda kind: (order.get(kind, len(FIRST)), -sum(kinds[kind].values())))
+    order = {kind: place for place, kind in enumerate(KINDS)}
+    return sorted(kinds, key=lambda kind: (order.get(kind, len(KINDS)), -sum(kinds[kind].values())))
 
 
 def scatter(across: str, up: str, points: Sequence[tuple[float, float]]) -> Scatter:

@@ -24,7 +24,7 @@ from markupsafe import Markup
 
 from onprompt.errors import OnpromptError, UserError
 from onprompt.pages import rendering
-from onprompt.pages.figures import KINDS, Column, Entry, Figures, choose, figures, orders, read_columns, read_entries
+from onprompt.pages.figures import Column, Entry, Figures, choose, figures, orders, read_columns, read_entries
 from onprompt.pages.verdict_view import PictureFiles, PictureView, Shown, VerdictView, verdict_view
 from onprompt.report.agreement import TITLES
 from onprompt.report.comparison import ranks
@@ -34,6 +34,7 @@ from onprompt.report.tables import shortened
 from onprompt.runs.reading import Run
 from onprompt.samples import load_rubric
 from onprompt.wording import plural
+from onprompt.wording.labels import KINDS
 from onprompt.wording.terminal import printable
 
 SEVERAL, MAX_PROCESSES = 40, 61  # prompts from which processes are worth it; as many as Windows can wait for
@@ -401,7 +402,7 @@ class PageMaker:
                 given = file.read(row.given, Mapping[str, Any])
             if row.value is not None:
                 verdict = run.verdict(sample.id)
-                view = verdict_view(verdict, files.show_all(verdict, given), rubric.factors, sample.id)
+                view = verdict_view(verdict, files.show_all(verdict, given), rubric.factors)
                 picture = view.pictures[1 if view.is_edit else 0]
                 return Judged(view, picture, spread=verdict.measures.get("spread"))
             why = row.why_none if row.error else NOT_JUDGED

@@ -219,7 +219,7 @@ class ReviewDesk:
             self.seen.add((rater, number))
         claims = [check.asked for check in view.checks] if view else []
         if view and hidden:  # nothing of what the judge found
-            view = replace(view, id="", pictures=tuple(replace(picture, boxes=()) for picture in view.pictures))
+            view = replace(view, pictures=tuple(replace(picture, boxes=()) for picture in view.pictures))
         return {
             **choices,
             "view": view,
@@ -238,17 +238,17 @@ class ReviewDesk:
             "locked": blind and not hidden,
         }
 
-    def verdict(self, number: int) -> tuple[str, Verdict, Mapping[str, Any], dict[str, Picture]]:
-        """A sample's id, the stored verdict on it, and the inputs and pictures that it was judged by."""
+    def verdict(self, number: int) -> tuple[Verdict, Mapping[str, Any], dict[str, Picture]]:
+        """The stored verdict on a sample, and the inputs and pictures that it was judged by."""
         with self.lock:
             row = self.row(number)
             verdict, given = self.run.verdict(row.id), self.file.read(row.given, Mapping[str, Any])
-        return row.id, verdict, given, {"image": verdict.sample.picture, **verdict.sample.pictures}
+        return verdict, given, {"image": verdict.sample.picture, **verdict.sample.pictures}
 
     def view(self, number: int) -> tuple[VerdictView | None, str]:
         """A verdict as it is drawn, or why it can't be."""
         try:
-            name, verdict, given, pictures = self.verdict(number)
+            verdict, given, pictures = self.verdict(number)
         except OnpromptError as error:
             return None, str(error)
         shown = {}
@@ -259,7 +259,7 @@ class ReviewDesk:
                 shown[each] = Shown(missing=reason(error))
         if "before" in shown and not any(each.missing for each in shown.values()):
             shown[CHANGED] = shown["before"]._replace(url=f"/image/{number}/{CHANGED}")
-        return verdict_view(verdict, shown, self.rubric.factors, name), ""
+        return verdict_view(verdict, shown, self.rubric.factors), ""
 
     def upright_size(self, picture: Picture, given: Mapping[str, Any]) -> tuple[int, int]:
         """Width and height of a picture, if its file is still what was judged; only its header is decoded."""
@@ -271,7 +271,7 @@ class ReviewDesk:
 
     def read_picture(self, number: int, name: str) -> bytes:
         """A picture of a sample as a JPEG, whatever its file is; no other file can be asked for."""
-        _, verdict, given, pictures = self.verdict(number)
+        verdict, given, pictures = self.verdict(number)
         if name == CHANGED and "before" in pictures:
             return encode(change_map(verdict.sample))[0]
         if name not in pictures:
@@ -286,7 +286,7 @@ class ReviewDesk:
         """
         claims = {}
         if review.checks:
-            checks = self.verdict(number)[1].checks
+            checks = self.verdict(number)[0].checks
             places = {str(place): full_claim(check.claim) for place, check in enumerate(checks)}
             if unknown := review.checks.keys() - places.keys():
                 raise UserError(f"the verdict has no check {min(unknown)[:20]!r}")

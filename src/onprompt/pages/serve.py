@@ -282,7 +282,7 @@ class Watched(BaseModel):
 
 
 ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The verdict, as `onprompt verify --json` prints it."},
+    200: {"description": "The verdict, as onprompt verify --json prints it."},
     408: {"description": "The request took too long to arrive."},
     413: {"description": "The request is too large."},
     422: {"model": Problem, "description": "An input, a judge or a model is not valid, or a picture can't be read."},

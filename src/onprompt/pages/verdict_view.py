@@ -14,14 +14,14 @@ from onprompt import wording
 from onprompt.errors import ImageError, OnpromptError
 from onprompt.evidence.edits.observations import compare_versions
 from onprompt.report.edit_picture import change_of, heat, is_about
-from onprompt.report.labels import distinct, place_labels
+from onprompt.report.labels import distinct, located, place_labels
 from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, spread_words, worst
 from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Check, Found, Outcome, Sample, Sighting, Verdict
 from onprompt.vision.image import decode_image
 from onprompt.wording.jury import voice_words
-from onprompt.wording.labels import OUTCOMES
+from onprompt.wording.labels import OUTCOMES, american
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
 LABEL, LETTER, SWATCH = 38.0, 14.6, 30.0  # units of a label's height, and of a letter's and a swatch's width
@@ -97,7 +97,6 @@ class FactorView(NamedTuple):
 class VerdictView:
     """All that a page shows of a verdict; only texts and numbers."""
 
-    id: str
     prompt: str
     value: float
     interval: tuple[float, float] | None
@@ -116,22 +115,18 @@ class VerdictView:
 
 
 def verdict_view(
-    verdict: Verdict, pictures: Mapping[str, Shown], scales: Mapping[str, range] | None = None, name: str = ""
+    verdict: Verdict, pictures: Mapping[str, Shown], scales: Mapping[str, range] | None = None
 ) -> VerdictView:
-    """A verdict with the addresses of its pictures by their names (image, before, changed, mask).
-
-    `scales` are the rubric's factors, and `name` is what the sample is called in its run.
-    """
+    """A verdict with the addresses of its pictures by name (image, before, changed, mask), and the rubric's scales."""
     ends = {factor: (scale[0], scale[-1]) for factor, scale in (scales or {}).items()}
     is_edit = "before" in pictures
     drawn = draw_versions(verdict, pictures) if is_edit else [draw_picture(verdict, pictures["image"])]
-    located = {place for picture in drawn for box in picture.boxes for place in box.checks}
+    boxed = {place for picture in drawn for box in picture.boxes for place in box.checks}
     factors = []
     for key, factor in verdict.factors.items():
         reason = factor.reason if factor.reason != verdict.summary else ""  # which is not said twice
         factors.append(FactorView(key, factor.score, reason, spread_words(factor), *ends.get(key, ())))
     return VerdictView(
-        id=name or verdict.sample.id,
         prompt=verdict.sample.prompt,
         value=verdict.value,
         interval=verdict.interval,
@@ -143,7 +138,7 @@ def verdict_view(
         flags=verdict.flags,
         coverage=verdict.coverage,
         pictures=tuple(drawn),
-        checks=tuple(check_view(check, place in located, is_edit) for place, check in enumerate(verdict.checks)),
+        checks=tuple(check_view(check, place in boxed, is_edit) for place, check in enumerate(verdict.checks)),
         notes=tuple(notes(verdict)),
         voices=tuple(map(voice_words, verdict.voices)),
         answers=tuple(answer.text for answer in verdict.answers if answer.text),
@@ -154,9 +149,10 @@ def check_view(check: Check, located: bool, is_edit: bool) -> CheckView:
     """A check in words."""
     claim, missing = check.claim, "nothing changed" if is_edit else "none"
     found = missing if check.finding.kind is Found.MISSING else wording.finding_words(check)
-    source = "" if check.source == "none" else check.source
+    source = "" if check.source == "none" else american(check.source)
     numbers = (claim.count.low, claim.count.high) if claim.count else None
-    about = claim.kind, wording.full_claim(claim), found, check.outcome.value, OUTCOMES[check.outcome][is_edit]
+    word = OUTCOMES[check.outcome][is_edit]
+    about = american(claim.kind), wording.full_claim(claim), found, check.outcome.value, word
     return CheckView(*about, check.probability, source, located, numbers)
 
 
@@ -179,11 +175,12 @@ def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
 
 
 def draw_picture(verdict: Verdict, shown: Shown) -> PictureView:
-    """The judged picture with a box for each sighting that was chosen, and for text that was read."""
-    chosen = [(sighting, place) for place, check in enumerate(verdict.checks) for sighting in check.chosen]
+    """The judged picture with a box for each sighting that was chosen, and for text; the rest below, without labels."""
+    chosen = [(seen, place) for place, check in enumerate(verdict.checks) for seen in located(verdict, check)]
     sightings = [sighting for sighting, _ in chosen]
     same = distinct(sightings)
-    boxes = []
+    extras = verdict.prompt_evidence.extras if verdict.prompt_evidence else ()
+    boxes = [(seen.box, BoxView("kept", title=f"{seen.word}, not in the prompt")) for seen in extras]
     for index in sorted(set(same), key=lambda index: -sightings[index].box.area):
         places = {chosen[other][1] for other, first in enumerate(same) if first == index}
         boxes.append(sighting_box(verdict, sightings[index], sorted(places)))
@@ -204,7 +201,7 @@ def sighting_box(verdict: Verdict, sighting: Sighting, places: Sequence[int]) ->
     swatches = tuple((each.name, f"#{bytes(each.rgb).hex()}", each.share) for each in sighting.colours)
     traits = ", ".join(trait.value for trait in sighting.traits)
     title = f"{text}, confidence {sighting.confidence:.2f}" + (f": {traits}" if traits else "")
-    outcome = kind or verdict.checks[places[0]].outcome
+    outcome = kind if kind and not sighting.text else verdict.checks[places[0]].outcome
     return sighting.box, BoxView(outcome.value, text, title, tuple(about), swatches)
 
 
@@ -218,12 +215,13 @@ def draw_versions(verdict: Verdict, pictures: Mapping[str, Shown]) -> list[Pictu
         kind = CHANGES[change_of(change, verdict)]
         for boxes, sighting in ((before, change.before), (after, change.after)):
             if sighting:
-                label = sighting.word if change.kind == "unchanged" else f"{sighting.word}: {change.kind}"
-                title = f"{sighting.word}, {change.kind}, confidence {sighting.confidence:.2f}"
+                became = american(change.kind)
+                label = sighting.word if became == "unchanged" else f"{sighting.word}: {became}"
+                title = f"{sighting.word}, {became}, confidence {sighting.confidence:.2f}"
                 boxes.append((sighting.box, BoxView(kind, label, title, tuple(about))))
     for place, check in enumerate(verdict.checks):
         if check.outcome is Outcome.MISSING and check.box:
-            label = f"not done: {check.claim.kind}"
+            label = f"not done: {american(check.claim.kind)}"
             after.append((check.box, BoxView("missing", label, label, (place,))))
     drawn = [lay_out("before", pictures["before"], before), lay_out("after", pictures["image"], after)]
     if CHANGED in pictures:

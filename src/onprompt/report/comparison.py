@@ -172,6 +172,11 @@ class Comparison:
     pairs: tuple[Pair, ...]
     warnings: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str:
+        from onprompt.report import notebook
+
+        return notebook.comparison_html(self)
+
 
 ByCategory = Mapping[str, Comparison]  # the only name is "" where all categories are compared together
 
@@ -212,7 +217,7 @@ def compare(items: Mapping[str, Sequence[RunRow]], warnings: Sequence[str] = ())
     differences = [paired_differences(values[first], values[second]) for first, second in names]
     p_alone = sign_flip_tests(differences, SEED)
     pairs = tuple(pair(*test) for test in zip(names, differences, p_alone, holm(p_alone), strict=True))
-    differ = "the systems have different prompts: the ranking uses all of each, the tests common ones only"
+    differ = "the systems have different prompts: each is ranked by all of its own, and tested on the common ones"
     same_prompts = len({frozenset(prompts) for prompts in values.values()}) == 1
     return Comparison(tuple(ranked), pairs, (*warnings, *([] if same_prompts else [differ])))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from onprompt.types import Box, Outcome, Sighting
+from onprompt.types import Box, Check, Outcome, Sighting, Verdict
 
 # Safe for color-blind people, and dark enough for white text.
 GOOD, WEAK, BAD, NEUTRAL = "#0b6b53", "#8a5800", "#b3361b", "#5b626b"
@@ -79,6 +79,14 @@ def on_page(x: float, y: float, width: float, height: float, page: tuple[float, 
     """A place moved onto the page."""
     left, top = max(0.0, min(x, page[0] - width)), max(0.0, min(y, page[1] - height))
     return Place(left, top, left + width, top + height)
+
+
+def located(verdict: Verdict, check: Check) -> tuple[Sighting, ...]:
+    """What the boxes of a check are drawn around: what was chosen for it, or for a text all text that was read."""
+    evidence = verdict.prompt_evidence
+    if check.chosen or check.claim.kind != "text" or evidence is None:
+        return check.chosen
+    return tuple(sighting for sighting in evidence.sightings if sighting.text)
 
 
 def distinct(sightings: Sequence[Sighting]) -> list[int]:

@@ -20,11 +20,14 @@ from PIL import Image, ImageDraw, ImageFont
 from onprompt import wording
 from onprompt.errors import OnpromptError, UserError
 from onprompt.report.edit_picture import draw_versions
-from onprompt.report.labels import COLOURS, distinct, place_labels
+from onprompt.report.labels import COLOURS, distinct, located, place_labels
 from onprompt.report.terminal import WORST_FIRST, worst
 from onprompt.runs.reading import decode_again
 from onprompt.types import Outcome, Picture, Sighting, Verdict, View
+from onprompt.wording.labels import OUTCOMES
 
+# The protocol's words, which a reader of a figure need not know.
+PLAIN = {each.name: OUTCOMES[each][0] for each in (Outcome.LOW_CONFIDENCE, Outcome.UNVERIFIABLE, Outcome.MISSING)}
 SIGNS = str.maketrans({"×": "x", "→": "->", "–": "-", "…": "...", "“": '"', "”": '"', "’": "'"})
 WIDTH, HEIGHT = 900, 1400  # pixels that a smaller image is enlarged to
 LARGEST = 16_000  # pixels of the longer side of an image that is drawn as it is in its file
@@ -53,11 +56,10 @@ class Drawing:
     image: Image.Image
     shapes: list[Shape] = field(default_factory=list)
     height: float = 0
+    unit: float = 0  # by how much sizes are larger than on an image of the usual width
 
-    @property
-    def unit(self) -> float:
-        """By how much sizes are larger than on an image of the usual width."""
-        return self.image.width / WIDTH
+    def __post_init__(self) -> None:
+        self.unit = self.unit or self.image.width / WIDTH
 
     def length(self, text: str) -> float:
         return ImageFont.load_default(TEXT * self.unit).getlength(text)
@@ -71,7 +73,9 @@ class Drawing:
         result = f"{factors}, value {verdict.value:.2f}" if verdict.score is None else f"({verdict.score})"
         rows = [(f'"{verdict.sample.prompt}"  ->  {result}', "#111111")]
         pairs = wording.pairs(verdict)
-        rows += [(f"{asked}:  {found}", COLOURS[worst(verdict, i)]) for i, (asked, found) in enumerate(pairs[:ROWS])]
+        for place, (asked, found) in enumerate(pairs[:ROWS]):
+            code = found.partition(" ")[0]
+            rows.append((f"{asked}:  {found.replace(code, PLAIN.get(code, code), 1)}", COLOURS[worst(verdict, place)]))
         if len(pairs) > ROWS:
             rows.append((f"and {len(pairs) - ROWS} more", "#111111"))
         self.height += 10 * self.unit
@@ -235,7 +239,7 @@ def full_size(picture: Picture) -> np.ndarray:
 def compose(verdict: Verdict, pixels: np.ndarray | None = None, caption: bool = True) -> Drawing:
     """The image with its evidence, or both versions of an edited one, above a list of the findings."""
     if "before" in verdict.sample.pictures:
-        drawing = Drawing(draw_versions(verdict))
+        drawing = Drawing(draw_versions(verdict), unit=1)  # its own text has the usual size
     else:
         drawing = Drawing(enlarged(verdict.sample.picture.pixels if pixels is None else pixels))
         drawing.boxes([(sighting, COLOURS[outcome]) for sighting, outcome in chosen_sightings(verdict)])
@@ -253,7 +257,7 @@ def chosen_sightings(verdict: Verdict) -> list[tuple[Sighting, Outcome]]:
     chosen = [
         (sighting, check.outcome if sighting.text or check.thing is None else worst(verdict, check.thing))
         for check in verdict.checks
-        for sighting in check.chosen
+        for sighting in located(verdict, check)
         if check.claim.kind == "object" or sighting.text
     ]
     chosen.sort(key=lambda pair: WORST_FIRST.index(pair[1]))

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
+from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_type_hints
@@ -381,15 +383,20 @@ class Run:
         with self.opened() as file:
             return stored_verdict(file, self.configuration, sample)
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self, claims: bool = False) -> pandas.DataFrame:
         """A row per sample, indexed by its id; without a verdict, score and value are missing and `error` says why.
 
-        The score of each factor has a column of its own: `factor_score`, or `factor_alignment` and so on.
+        The score of each factor has a column of its own: `factor_score`, or `factor_alignment` and so on. With `claims`
+        a row per claim instead, indexed by the id of its sample.
         """
         try:
             import pandas
         except ImportError:
             raise UserError("to_pandas needs pandas: pip install 'onprompt[data]'") from None
+        if claims:
+            ids = {row.number: row.id for row in self.rows()}
+            found = pandas.DataFrame(self.checks(), columns=CheckRow._fields)
+            return found.set_index(found.pop("sample").map(ids).rename("id"))
         frame = pandas.DataFrame(list(self)) if len(self) else pandas.DataFrame(columns=COLUMNS)
         whole = [name for name in frame if name in WHOLE or name.startswith("factor_")]
         return frame.astype(dict.fromkeys(whole, "Int64")).set_index("id")
@@ -398,6 +405,11 @@ class Run:
         seen = self.overview
         judged = f"{seen.verdicts:,} of {seen.samples:,} samples judged"
         return f"<Run {self.path.name}: {self.rubric} by {self.judge}, {judged}>"
+
+    def _repr_html_(self) -> str | None:
+        if not find_spec("pandas"):
+            return None  # the notebook shows the text instead
+        return f"<p>{escape(repr(self))}</p>{self.to_pandas().to_html(max_rows=20, max_cols=12)}"
 
 
 def open_runs(paths: Sequence[Path], configurations: Sequence[int] = (), every: bool = False) -> dict[str, Run]:

@@ -31,5 +31,55 @@ INFORMATION = {
     Flag.ASKED_AGAIN: "an answer could not be read, so the model was asked again",
     Flag.USAGE_ESTIMATED: "tokens are estimated",
 }
+SEEN = {  # by the evidence judge
+    "stylized": "drawn, painted or rendered, not a photo",
+    "several_candidates": "more than one object fits, and one was chosen",
+    "occluded": "an object is hidden in part",
+    "blank_image": "the image shows nothing",
+    "whole_picture_differs": "style, light or place are not what the prompt asks for",
+    "one_frame_of_an_animation": "only one frame was judged",
+    "matcher_uncalibrated": "the matcher's estimates are not calibrated",
+    "prompt_truncated": "the prompt is too long for the matcher",
+    "misspelling repaired": "a word of the prompt was misspelled",
+    "ambiguous quantifier": "the prompt has a vague number, such as some",
+    "not English": "the prompt is not in English",
+    "no objects": "the prompt names no object",
+    "definition": "the prompt describes a thing without naming it",
+    "abstract": "the prompt names a concept, which has no look",
+    "not understood": "the instruction was not understood",
+    "unchanged": "both versions are the same",
+    "nothing_to_change": "what the instruction is about was not found",
+    "redrawn": "the image was redrawn as a whole",
+    "another_image": "the result is another image, not an edit",
+    "broken": "the edited image is one color or noise",
+    "other_frame": "the edited image is turned or cropped",
+}
 # A rubric's own flags are information, too.
-MEANINGS = {str(flag): words for flag, words in (LOOK | INFORMATION).items()}
+MEANINGS = {str(flag): words for flag, words in (LOOK | INFORMATION).items()} | SEEN
+
+KINDS = {  # what all claims of a kind are called together, the usual kinds first; others by their own name
+    "object": "objects",
+    "count": "stated counts",
+    "implied count": "counts of “a”",
+    "color": "colors",
+    "relation": "relations",
+    "text": "text",
+    "action": "actions",
+    "property": "image properties",
+    "whole": "prompt as a whole",
+    "other": "other attributes",
+    "state": "states",
+    "style": "styles",
+    "kind": "subtypes",
+    "size": "sizes",
+    "material": "materials",
+    "shape": "shapes",
+    "expression": "expressions",
+    "position": "positions",
+    "recolour": "recolor",
+}
+
+
+def american(name: str) -> str:
+    """The name of a kind or a source as users read it; in files it is spelled as it always was."""
+    return name.replace("colour", "color")

@@ -16,7 +16,7 @@
     sample.text = `${sample.id} ${sample.prompt} ${sample.model} ${sample.summary}`.toLowerCase();
     return sample;
   });
-  const inside = new Map([...document.querySelectorAll(".views > .sample")].map((view) => [`#${view.id}`, view.querySelector("img")]));
+  const embedded = new Map([...document.querySelectorAll(".views > .sample")].map((view) => [`#${view.id}`, view.querySelector("img")]));
   const orders = {
     worst: (a, b) => (a.worst ?? 2) - (b.worst ?? 2),
     best: (a, b) => (b.worst ?? -1) - (a.worst ?? -1),
@@ -40,7 +40,7 @@
     return make("span", classes, mark, ` ${text}`);
   }
   function picture(sample, alt) {
-    const own = inside.get(sample.address);
+    const own = embedded.get(sample.address);
     if (!sample.picture && !own) return signed("no-thumb", "✗", "no picture");
     const image = make("img");
     [image.width, image.height] = sample.picture ? sample.picture.slice(1) : [own.width, own.height];
@@ -57,7 +57,7 @@
   }
   function card(sample) {
     const line = make("span", "line", make("bdi", "who", sample.model || sample.id.slice(0, 80)), ...pointed(sample));
-    const more = make("span", "line", ...sample.failed.slice(0, 3).map((kind) => signed("fault", "✗", kind)));
+    const more = make("span", "line", ...sample.failed.slice(0, 3).map((kind) => signed("fault", "✗", kind.replace("colour", "color"))));
     if (sample.look) more.append(signed("flag", "⚑", ""));
     if (sample.rating !== null) more.append(make("span", "quiet", `people ${sample.rating.toFixed(2)}`));
     const prompt = sample.prompt.length > 160 ? `${sample.prompt.slice(0, 160)}…` : sample.prompt;
@@ -126,6 +126,9 @@
     const sort = form.elements.sort.selectedOptions[0].textContent;
     count.textContent = `${chosen.length.toLocaleString("en")} of ${samples.length.toLocaleString("en")} samples` +
       (isMatrix ? ` in ${all.length.toLocaleString("en")} prompts` : "") + `, ${column && isMatrix ? `lowest of ${column} first` : sort}`;
+    const [cards, own] = ["samples.html", "samples.html#view=matrix"].map((to) => document.querySelector(`.bar a[href="${to}"]`));
+    (isMatrix ? cards : own)?.removeAttribute("aria-current");
+    (isMatrix ? own : cards)?.setAttribute("aria-current", "page");
     const steps = make("nav", "pager");
     steps.setAttribute("aria-label", "Pages of samples");
     for (const [step, text] of [[-1, "Previous"], [1, "Next"]]) {
@@ -160,8 +163,10 @@
   function apply() {
     const wanted = names.map((name) => form.elements[name]?.value ?? "");
     const places = names.map((name, at) => data.facets[name].indexOf(wanted[at]));
+    const [from, to = 1] = form.elements.range.value.split("-").map(Number);
+    const inside = ({ worst }) => !form.elements.range.value || (worst !== null && worst >= from && (worst < to || to >= 1));
     const words = form.elements.words.value.toLowerCase().split(/\s+/).filter(Boolean);
-    chosen = samples.filter((sample) =>
+    chosen = samples.filter((sample) => inside(sample) &&
       places.every((place, at) => !wanted[at] || sample.facets[at].includes(place)) &&
       words.every((word) => sample.text.includes(word)));
     chosen.sort((a, b) => orders[form.elements.sort.value](a, b) || a.index - b.index);
