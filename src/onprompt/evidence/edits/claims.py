@@ -30,13 +30,14 @@ from onprompt.types import Check, Claim, Edit, Finding, Found, Outcome, Seen, Th
 
 # Log-odds that an operation was carried out before any evidence, and the matcher's weights: in the whole image, and in
 # the region that changed (bench/edit.py).
-PRIOR, WHOLE, REGION = -1.0, 1.1, 0.55
+PRIOR, WHOLE, REGION = -1.0, 1.1, 0.8
 NOT_SAID = frozenset({"position", "text", "size"})  # attributes that the matcher can't see
 NOT_SEEN = frozenset(
     {"quality", "mood", "concept", "artist", "parameter"}
 )  # properties of an image that nobody can check
 DETAILS = frozenset({"count", "color", "position", "relation"})  # claims about what is new that are measured
 DONE, NOT_DONE = 0.6, 0.31  # probability from which an operation was carried out, below which it was not
+LIKELY = 1.0  # log-odds by the matcher from which a detector may have overlooked what an operation is done to
 NOTHING = -6.0  # log-odds of any operation where nothing changed
 NOT_READ = frozenset({"not understood", "not English", "nothing to do"})  # flags of the parser
 
@@ -91,14 +92,16 @@ def judge(edit: Edit, place: int, observed: EditObservations) -> Operation:
 
 
 def missing_target(edit: Edit, observed: EditObservations) -> str:
-    """What an operation is done to, if a detector that knows it well saw none of it before."""
+    """What an operation is done to, if a detector that knows it well saw none of it before, nor does the matcher."""
     target = edit.target
     if target is None or edit.operation in ("add", "count", "background", "text") or target.attributes:
         return ""
     known = observed.seen[0].known.get(target.canonical)
     well = known is not None and known.closeness == 1 and known.words[0] in name_of(target.canonical).same
-    seen = best(target.canonical, observed.seen[0].sightings) >= TRACE
-    return "" if seen or not well else target.canonical
+    if not well or best(target.canonical, observed.seen[0].sightings) >= TRACE:
+        return ""
+    likely = observed.settings.matcher and observed.estimate(observed.pictures[0], target.canonical) >= LIKELY
+    return "" if likely else target.canonical
 
 
 def operation_check(

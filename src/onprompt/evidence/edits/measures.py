@@ -22,7 +22,7 @@ from onprompt.vision.change import Mask, cells_of
 from onprompt.vision.geometry import position_of, ramp
 from onprompt.vision.motion import find_motion
 
-MEASURED = 6.0  # log-odds of a measurement that is certain
+MEASURED = 4.2  # log-odds of a measurement that is certain
 DOUBTFUL = 0.4  # weight of one that is often wrong: counts, or colors of what was not located
 ASKED = 1.75  # what is asked for is there far more often than any class in whatever a photo shows
 SHIFT = 0.06  # of a center, in widths of the image, from which an object moved towards a side
@@ -31,6 +31,7 @@ SMALL = ("small", "tiny", "mini", "little", "short", "thin", "slim", "narrow", "
 SIDES = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "up": (0, -1), "bottom": (0, 1), "down": (0, 1)}
 RECOLOURED = 0.08, 0.3  # gain in the share of an object that has a color: none, clear
 MIRRORED = frozenset({"mirrored", "horizontally", "flipped", "reversed", "the other way", "facing", "around"})
+CROPPED = ("cropped",)  # says all there is to do, whatever else of the instruction was not understood
 TRACE = 0.1  # confidence below which an object was not there before
 
 
@@ -157,8 +158,12 @@ def targets(edit: Edit, observed: EditObservations) -> tuple[Sighting, ...]:
     index = next(place for place, thing in enumerate(scene.things) if thing.canonical == edit.target.canonical)
     share = share_out(scene, observed.seen[0], observed.settings)[index]
     confident = [s for s in share.candidates if s.confidence >= observed.settings.low_confidence]
-    several = edit.scope == "all" or edit.target.count.high is None
-    return tuple(confident) if several and confident else share.chosen
+    if confident and (edit.scope == "all" or edit.target.count.high is None):
+        return tuple(confident)
+    # Of several that are called so, that which changed is meant.
+    changed = tuple(s for s in share.candidates if is_touched(s.box, observed.change))
+    untouched = not any(s in changed for s in share.chosen) and not edit.target.attributes
+    return changed[: len(share.chosen)] if changed and untouched else share.chosen
 
 
 # -- how it changed --------------------------------------------------------------------------------------------------
@@ -166,8 +171,8 @@ def targets(edit: Edit, observed: EditObservations) -> tuple[Sighting, ...]:
 
 def whole(edit: Edit, observed: EditObservations) -> Measurement | None:
     """An adjustment of the image as a whole."""
-    names = () if "not understood" in edit.flags else asked_for(edit)
-    if not names:
+    names = asked_for(edit)
+    if not names or ("not understood" in edit.flags and names != CROPPED):
         return None
     made = max(names, key=lambda name: observed.adjusted.get(name, 0.0))
     strength = observed.adjusted.get(made, 0.0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from onprompt import stages
 from onprompt.evidence import observe
-from onprompt.evidence.beliefs import log_odds
+from onprompt.evidence.beliefs import log_odds, sigmoid
 from onprompt.evidence.edits import objects
 from onprompt.evidence.edits.adjustments import asked_for
 from onprompt.language import name_of, parse_edit
@@ -37,6 +37,7 @@ ANOTHER = 0.25, 0.55  # … below which it is another image
 CLOSE = 0.5  # share of the image up to which a region is worth a closer look
 LARGEST = 5  # regions that are reported
 MARGINS = 0.0, 0.5  # around a region that is searched, as a fraction of its sides: exactly it, then more
+EXPECTED = 1.0  # log-odds by which one of several new things is likelier where the image changed
 SAME = 0.5  # IoU from which an object is one that was asked for, under another name
 MARKED = 0.5  # share of an object within the mask from which the mask is about it
 FLOOR = 0.001  # probabilities of the matcher are clipped to this distance from 0 and 1
@@ -234,21 +235,26 @@ def look_closer(
     asked = [t for edit in edits for t in edit.result.things if not t.absent and t.canonical in seen[1].known]
     numbers = {t.canonical: t.count.low if t.count.explicit else 1 for t in asked}
     colored = new_colored(edits)
-    for number, (region, margin) in enumerate(product(change.regions[:LARGEST], MARGINS)):
+    for place, (region, margin) in enumerate(product(change.regions[:LARGEST], MARGINS)):
         sure = Counter(s.label for s in found if s.confidence >= low and objects.is_touched(s.box, change))
-        wanted = {
-            n for n, most in numbers.items() if sure[n] < most and (most > 1 or (number == 0 and n not in before))
-        }
+        first = {name for name in numbers.keys() - before if place < len(MARGINS)}
+        wanted = {name for name, most in numbers.items() if sure[name] < most and (most > 1 or name in first)}
         if wanted and region.box.area <= CLOSE:
             area = wider(region.box, margin)
             part = open_picture(np.ascontiguousarray(after.pixels[cells_of(area, after.pixels.shape)]), settings)
             looked = detect(part, [name for name in names if name.label in wanted], settings, wanted & colored)
+            closer = [replace(s, box=placed(s.box, area)) for s in looked.sightings if s.label in wanted]
+            closer = [s if numbers[s.label] == 1 else expected(s) for s in closer]
             # A weak sighting may be of a single thing that is new; among several it would be counted.
-            new = [s for s in looked.sightings if numbers.get(s.label) == 1 or s.confidence >= low]
-            closer = [replace(s, box=placed(s.box, area)) for s in new if s.label in wanted]
-            mine = objects.unique([*(s for s in found if s.label in wanted), *closer])
+            sure_ones = [s for s in closer if numbers[s.label] == 1 or s.confidence >= low]
+            mine = objects.unique([*(s for s in found if s.label in wanted), *sure_ones])
             found = [*(s for s in found if s.label not in wanted), *mine]
     return Seen(tuple(found), seen[1].known)
+
+
+def expected(sighting: Sighting) -> Sighting:
+    """One of several that were asked for, where the image changed: there far more often than anywhere else."""
+    return replace(sighting, confidence=sigmoid(log_odds(sighting.confidence) + EXPECTED))
 
 
 # -- boxes and masks -------------------------------------------------------------------------------------------------
