@@ -24,7 +24,8 @@ def test_the_image_that_shows_it_comes_first(tmp_path: Path) -> None:
 
 
 def test_of_several_edits_the_one_that_was_done_comes_first() -> None:
-    before = Image.open(photo_path("coffee.png")).resize((300, 200))
+    with Image.open(photo_path("coffee.png")) as picture:
+        before = picture.resize((300, 200))
     gray = before.convert("L").convert("RGB")
     ranked = onprompt.best_edit(before, [before, gray], "make the image black and white")
     assert [each.number for each in ranked] == [1, 0]

@@ -32,7 +32,7 @@ from onprompt.vision.matchers import load_matcher
 PLACE, SIMILAR, MASK, REDRAWN = 3.3, 6.0, 2.0, 8.0
 SPREAD, KEPT, LAYOUT = 0.34, 0.83, 0.6  # concentration, similarity of features and of edges of an average edit
 CONTRAST = 2.2  # change within a mask against outside, in logarithms, of an average edit
-BARE = 1.3  # log-odds by which a careful edit may be above its operation: one that was not carried out is never above 4
+BARE = 1.1  # log-odds by which a careful edit may be above its operation: one that was not carried out is never above 4
 PRESERVED = 0.5, 0.97  # similarity of features: another image, the same
 FAULT, SHOWN = 3.0, 0.2  # log-odds that a certain fault costs, and severity from which a fault is reported
 LOW = 0.25  # share of the scale at most (2 of 7) of another image, of an edit of what was not there, or not verifiable
