@@ -5,6 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from onprompt.evidence.edits.objects import is_touched
 from onprompt.evidence.edits.observations import EditObservations
 from onprompt.types import Check, Claim, Finding, Found, Outcome
 from onprompt.vision.adjustments import log_ratio
@@ -76,11 +77,11 @@ def ring(mask: Mask) -> Mask:
 
 def lost_joints(observed: EditObservations) -> float:
     """The share of the joints of people, whom nobody asked to be removed, that can't be found any more."""
-    if any(edit.operation in GONE for edit in observed.edits):
+    if not observed.change.regions or any(edit.operation in GONE for edit in observed.edits):
         return 0.0
     before, after = observed.pictures
     people = [each for each in detect_people(before, observed.settings) if len(each.joints) >= JOINTS]
-    people = [person for person in people if person.box.area >= BODY]
+    people = [each for each in people if each.box.area >= BODY and is_touched(each.box, observed.change)]
     if not people:
         return 0.0
     there = detect_people(after, observed.settings)
