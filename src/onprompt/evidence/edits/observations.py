@@ -244,10 +244,10 @@ def look_closer(
             part = open_picture(np.ascontiguousarray(after.pixels[cells_of(area, after.pixels.shape)]), settings)
             looked = detect(part, [name for name in names if name.label in wanted], settings, wanted & colored)
             closer = [replace(s, box=placed(s.box, area)) for s in looked.sightings if s.label in wanted]
-            closer = [s if numbers[s.label] == 1 else expected(s) for s in closer]
-            # A weak sighting may be of a single thing that is new; among several it would be counted.
-            sure_ones = [s for s in closer if numbers[s.label] == 1 or s.confidence >= low]
-            mine = objects.unique([*(s for s in found if s.label in wanted), *sure_ones])
+            single = [s for s in closer if numbers[s.label] == 1]
+            several = [expected(s) for s in closer if numbers[s.label] > 1]  # of which weak ones would be counted, too
+            new = [*single, *(s for s in several if s.confidence >= low)]
+            mine = objects.unique([*(s for s in found if s.label in wanted), *new])
             found = [*(s for s in found if s.label not in wanted), *mine]
     return Seen(tuple(found), seen[1].known)
 
