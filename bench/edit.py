@@ -22,7 +22,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from edit_cases import scripted
+from edit_cases import scripted, stored_again
 from PIL import Image
 from scipy.stats import spearmanr
 
@@ -164,9 +164,10 @@ def controls(data, out):
 
 
 def script(data, out):
-    """Each instruction with its own edit, with a wrong one, and with the photo as it was."""
+    """Each instruction with its own edit, and with a wrong one; of each photo one with the photo as it was."""
     named, above, low, kinds = defaultdict(list), defaultdict(list), defaultdict(list), Counter()
-    for image, photo, edits in scripted(data):
+    nothing = []
+    for number, (image, photo, edits) in enumerate(scripted(data)):
         for place, edit in enumerate(edits):
             other = edits[(place + 1) % len(edits)]
             right = onprompt.edit(photo, edit.after, edit.instruction)
@@ -180,11 +181,15 @@ def script(data, out):
             kinds[edit.kind] += 1
             row = (edit.kind, image, edit.instruction, other.instruction, own, right.value, wrong.value, *scores)
             out.append((*row, right.summary, wrong.summary))
+            if place == number % len(edits):
+                undone = onprompt.edit(photo, stored_again(photo), edit.instruction)
+                nothing.append((undone.value < right.value, undone.factors["alignment"].score <= 3))
     every = {name: [x for group in groups.values() for x in group] for name, groups in (("n", named), ("a", above))}
     return {
         "edits": sum(kinds.values()),
         "named": round(statistics.mean(every["n"]), 3),
         "right above wrong": round(statistics.mean(every["a"]), 3),
+        "nothing done: below right, 3 or less": [round(statistics.mean(e), 3) for e in zip(*nothing, strict=True)],
         "by kind: named, above, right 5 or more, wrong 4 or less, number": {
             kind: (
                 *(round(statistics.mean(each[kind]), 3) for each in (named, above)),

@@ -14,8 +14,8 @@ HEAVY = ("numpy", "cv2", "openvino", "onnxruntime", "rapidocr", "torch", "PIL", 
 def test_the_public_names_are_these() -> None:
     assert sorted(onprompt.__all__) == [
         *("Check", "Edit", "OnpromptError", "Outcome", "Scene", "Settings", "Sighting", "UnreadableAnswer", "Verdict"),
-        *("best", "edit", "judge_many", "load_run", "match", "parse", "parse_edit", "rate", "see", "see_many"),
-        *("sentence", "verify"),
+        *("best", "best_edit", "edit", "judge_many", "load_run", "match", "parse", "parse_edit", "rate", "see"),
+        *("see_many", "sentence", "verify"),
     ]
     assert all(getattr(onprompt, name) for name in onprompt.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'verfy'"):

@@ -1,17 +1,16 @@
-"""`assert_shows` in pytest itself: what it says, what it leaves behind, and what it costs who does not use it."""
+"""`assert_shows` and `assert_edit` in pytest itself: what they say and leave behind, and what they cost others."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
 from PIL import Image
 
 from onprompt.errors import UserError
-from onprompt.pytest_plugin import assert_shows
+from onprompt.pytest_plugin import assert_edit, assert_shows
 from tests.conftest import photo_path
 from tests.test_cli import edited_photo
 
@@ -68,21 +67,31 @@ def test_it_warns_of_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fa
 
 def test_an_edit_is_checked_by_factor(tmp_path: Path) -> None:
     before, after, _ = edited_photo(tmp_path)
-    edit: dict[str, Any] = {"rubric": "edit", "before": before, "artifacts": tmp_path}
+    edit = before, after, "remove the cup"
     with pytest.raises(AssertionError) as caught:
-        assert_shows(after, "remove the cup", at_least=6, **edit)
+        assert_edit(*edit, at_least=6, artifacts=tmp_path)
     said = str(caught.value).splitlines()
     assert said[0].startswith(
-        "after.png does not show 'remove the cup': alignment 1, at least 6 expected; completeness"
+        "after.png does not carry out 'remove the cup': alignment 1, at least 6 expected; completeness"
     )
     assert "  remove the cup: cup detected before and after" in said
     assert Path(said[-1].removeprefix("  picture: ")).is_file()
     with pytest.raises(AssertionError, match="cup': alignment 1, at least 5 expected\n"):
-        assert_shows(after, "remove the cup", at_least={"alignment": 5}, **edit | {"artifacts": None})
-    assert assert_shows(after, "remove the cup", at_least=1, **edit).factors["alignment"].score == 1
+        assert_edit(*edit, artifacts=None)
+    assert assert_edit(*edit, at_least=1).factors["alignment"].score == 1
     for wrong, message in ((8, "alignment is 1 to 7"), ({"aligment": 3}, "did you mean 'alignment'")):
         with pytest.raises(UserError, match=message):
-            assert_shows(after, "remove the cup", at_least=wrong, **edit)
+            assert_edit(*edit, at_least=wrong)
+
+
+def test_the_fixture_takes_a_mask_and_passes_what_was_done(tmp_path: Path) -> None:
+    before, _, _ = edited_photo(tmp_path)
+    with Image.open(before) as picture:
+        picture.convert("L").convert("RGB").save(tmp_path / "gray.png")
+        Image.new("L", picture.size, 255).save(tmp_path / "mask.png")
+    call = f"assert_edit({str(before)!r}, 'gray.png', 'make the image black and white', mask='mask.png')"
+    (tmp_path / "test_it.py").write_text(f"def test_it(assert_edit):\n    assert {call}.value > 0.5\n")
+    assert "1 passed" in pytest_run(tmp_path).stdout
 
 
 def test_the_evidence_is_in_the_message(tmp_path: Path) -> None:

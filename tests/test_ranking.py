@@ -23,6 +23,16 @@ def test_the_image_that_shows_it_comes_first(tmp_path: Path) -> None:
     assert len(values) == 3
 
 
+def test_of_several_edits_the_one_that_was_done_comes_first() -> None:
+    with Image.open(photo_path("coffee.png")) as picture:
+        before = picture.resize((300, 200))
+    gray = before.convert("L").convert("RGB")
+    ranked = onprompt.best_edit(before, [before, gray], "make the image black and white")
+    assert [each.number for each in ranked] == [1, 0]
+    assert ranked[0].image is gray
+    assert "Done" in ranked[0].reason
+
+
 def test_nothing_to_rank() -> None:
     assert onprompt.best([], "A cup.") == []
     (only,) = onprompt.best([photo_path("coffee.png")], "A feeling of nostalgia")

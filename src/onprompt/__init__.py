@@ -5,7 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from onprompt.api import best, edit, judge_many, load_run, match, parse, parse_edit, rate, see, see_many, verify
+    from onprompt.api import (
+        best,
+        best_edit,
+        edit,
+        judge_many,
+        load_run,
+        match,
+        parse,
+        parse_edit,
+        rate,
+        see,
+        see_many,
+        verify,
+    )
     from onprompt.errors import OnpromptError, UnreadableAnswer
     from onprompt.settings import Settings
     from onprompt.types import Check, Edit, Outcome, Scene, Sighting, Verdict
@@ -24,6 +37,7 @@ __all__ = [
     "UnreadableAnswer",
     "Verdict",
     "best",
+    "best_edit",
     "edit",
     "judge_many",
     "load_run",

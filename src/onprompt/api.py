@@ -270,7 +270,29 @@ def best(
     """Images of one prompt, the best first, each with its verdict and the reason; what can't be ranked comes last."""
     sources = list(images)
     items = [{"image": image, "prompt": prompt} for image in sources]
-    results = judge_many(rubric, items, judge=judge, model=model, models=models, settings=settings)
+    return ranked(sources, judge_many(rubric, items, judge=judge, model=model, models=models, settings=settings))
+
+
+def best_edit(
+    before: Source,
+    edited: Iterable[Source],
+    instruction: str,
+    mask: Source | None = None,
+    *,
+    judge: str = "",
+    model: str = "",
+    models: Sequence[str] = (),
+    settings: Settings | None = None,
+) -> list[Candidate]:
+    """Edits of one image by one instruction, the best first, as `best` ranks images of one prompt."""
+    sources = list(edited)
+    given = {"before": before, "instruction": instruction, "mask": mask}
+    items = [given | {"after": after} for after in sources]
+    return ranked(sources, judge_many("edit", items, judge=judge, model=model, models=models, settings=settings))
+
+
+def ranked(sources: Sequence[Source], results: Iterable[Result]) -> list[Candidate]:
+    """Images with their results, the best first."""
     found = [Candidate(*each) for each in zip(sources, range(len(sources)), results, strict=True)]
     return sorted(found, key=lambda candidate: math.inf if candidate.value is None else -candidate.value)
 

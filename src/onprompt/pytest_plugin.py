@@ -1,9 +1,12 @@
-"""A pytest plug-in: `assert_shows(image, "two red cups", at_least=3)`. It imports nothing until a test uses it.
+"""A pytest plug-in: `assert_shows` and `assert_edit`. It imports nothing until a test uses it.
 
     def test_hero_image(assert_shows):
         assert_shows("hero.png", "two red cups on a table", at_least=3)
 
-As a function, for helpers of your own: `from onprompt.pytest_plugin import assert_shows`.
+    def test_removal(assert_edit):
+        assert_edit("before.png", "after.png", "remove the cup")
+
+As functions, for helpers of your own: `from onprompt.pytest_plugin import assert_edit, assert_shows`.
 """
 
 from __future__ import annotations
@@ -23,30 +26,64 @@ if TYPE_CHECKING:
 
 FOLDER = "onprompt-failures"
 NOTHING = "nothing in the prompt could be checked, so this test can't tell"
+ACCEPTED = {"alignment": 5}  # from which people accept an edit (docs/edits.md)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--onprompt-artifacts DIR`, also as `onprompt_artifacts` in the configuration file."""
-    words = "Where assert_shows writes the annotated picture of a failed assertion."
+    words = "Where assert_shows and assert_edit write the annotated picture of a failed assertion."
     parser.getgroup("onprompt").addoption("--onprompt-artifacts", default=None, metavar="DIR", help=words)
     parser.addini("onprompt_artifacts", words, default=FOLDER)
 
 
 @pytest.fixture(name="assert_shows")
 def assert_shows_fixture(request: pytest.FixtureRequest) -> Any:
-    """`assert_shows`, with pictures named after the test; JUnit XML gets their paths as properties."""
+    """`assert_shows`, with pictures named after the test."""
+    return with_pictures(assert_shows, request)
+
+
+@pytest.fixture(name="assert_edit")
+def assert_edit_fixture(request: pytest.FixtureRequest) -> Any:
+    """`assert_edit`, with pictures named after the test."""
+    return with_pictures(assert_edit, request)
+
+
+def with_pictures(assertion: Callable[..., Verdict], request: pytest.FixtureRequest) -> Callable[..., Verdict]:
+    """An assertion whose pictures are named after the test; JUnit XML gets their paths as properties."""
     chosen = request.config.getoption("--onprompt-artifacts") or request.config.getini("onprompt_artifacts")
     stem = re.sub(r"[^\w.-]+", "_", request.node.nodeid)[-150:]
 
-    def check(image: Any, prompt: str, **options: Any) -> Verdict:
+    def check(*inputs: Any, **options: Any) -> Verdict:
         __tracebackhide__ = True
         options = {"artifacts": request.config.rootpath / chosen, "name": stem} | options
-        return assert_shows(image, prompt, on_picture=keep, **options)
+        return assertion(*inputs, on_picture=keep, **options)
 
     def keep(path: str) -> None:  # as record_property does, which warns of JUnit's newer format
         request.node.user_properties.append(("onprompt_picture", path))
 
     return check
+
+
+def assert_edit(
+    before: Any,
+    after: Any,
+    instruction: str,
+    *,
+    at_least: float | Mapping[str, float] | None = None,
+    value: float | None = None,
+    **options: Any,
+) -> Verdict:
+    """Assert that an edited image carries out an instruction, and return the verdict.
+
+    As `assert_shows`, but by default the limit is alignment 5, from which people accept an edit; `options` also take a
+    `mask`.
+    """
+    __tracebackhide__ = True
+    from onprompt.api import edit
+
+    wanted = ACCEPTED if at_least is None and value is None else at_least
+    given = {"rubric": edit.__name__, "before": before, "at_least": wanted, "value": value}  # functions bear its name
+    return assert_shows(after, instruction, **given, **options)
 
 
 def assert_shows(
@@ -138,7 +175,8 @@ def message(verdict: Verdict, faults: list[str], picture: str) -> str:
     from onprompt.wording import differences
     from onprompt.wording.terminal import printable
 
-    lines = [f"{verdict.sample.id or 'the image'} does not show {verdict.sample.prompt!r}: {'; '.join(faults)}"]
+    failed = "does not carry out" if verdict.sample.pictures else "does not show"  # there is one from before
+    lines = [f"{verdict.sample.id or 'the image'} {failed} {verdict.sample.prompt!r}: {'; '.join(faults)}"]
     lines += [f"  {asked}: {found}" for asked, found in differences(verdict)]
     lines += [f"  {verdict.summary}"] if len(lines) == 1 else []
     lines += [f"  picture: {picture}"] if picture else []

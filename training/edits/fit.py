@@ -23,7 +23,7 @@ from onprompt.vision.image import open_picture
 FILE = Path(grade.__file__).with_name("reliability.toml")
 TASKS = {"alignment": "Text-Guided_IE", "alignment with a mask": "Mask-Guided_IE"}
 ACCEPTED = 0.8  # rating from which an edit is accepted
-ENOUGH = 0.65  # share of the accepted edits that get 5 or more
+ENOUGH = 0.72  # share of the accepted edits that get 5 or more
 FIVE = (4.5 - 1) / 6  # share of the scale that is rounded to 5
 BY_HAND = {"completeness": (0.5, 0.5), "plausibility": (2.2, 0.55)}
 

@@ -38,6 +38,31 @@ def lines(verdict: Verdict, settings: Settings, rule: Rule, scale: range) -> Ite
         yield f"interval (the middle 80 %) = {verdict.interval[0]:.2f} to {verdict.interval[1]:.2f}"
 
 
+def edit_lines(verdict: Verdict, scale: range) -> Iterator[str]:
+    """The claims of each operation and the faults with their probabilities; the factors, the value and its interval."""
+    if verdict.edit_evidence is None:
+        raise UserError("only verdicts that rest on claims can be explained")
+    for place, edit in enumerate(verdict.edit_evidence.edits):
+        own = [check for check in verdict.checks if check.thing == place]
+        yield f"{edit.phrase}: that it was carried out; then details, each supposing that it was"
+        yield from claim_lines(own)
+    if rest := [check for check in verdict.checks if check.thing is None]:
+        yield "The image as a whole, 1 for no fault"
+        yield from claim_lines(rest)
+    shares = {name: verdict.measures[name] or 0.0 for name in verdict.factors}
+    low, steps = scale[0], scale[-1] - scale[0]
+    for name, share in shares.items():
+        finest = low + share * steps
+        yield f"{name} = ({verdict.factors[name].score}): {low} + {share:.3f} × {steps} = {finest:.2f}, rounded"
+    product = " × ".join(f"{share:.3f}" for share in shares.values())
+    yield f"value = ({product})^(1/{len(shares)}) = {verdict.value:.4f}"
+    kept = verdict.measures.get("preservation")
+    if kept is not None:
+        yield f"alignment and plausibility also depend on what was left alone: preservation {kept:.2f}"
+    if verdict.interval:
+        yield f"interval (the middle 80 %) = {verdict.interval[0]:.2f} to {verdict.interval[1]:.2f}"
+
+
 def claim_lines(checks: Sequence[Check]) -> Iterator[str]:
     """A line for each claim."""
     for check in checks:

@@ -99,7 +99,7 @@ def label_groups(boxes: Sequence[tuple[Box, str, str]]) -> list[tuple[Box, str, 
     for box, label, colour in boxes:
         group = groups[label, colour]
         if label and len(group) > MANY:
-            label = f"{len(group)} × {label}" if box is max(group, key=lambda each: each.area) else ""
+            label = f"{len(group)} x {label}" if box is max(group, key=lambda each: each.area) else ""
         result.append((box, label, colour))
     return result
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -132,6 +132,13 @@ def grade(judged: JudgedEdit, settings: Settings) -> Graded:  # noqa: ARG001 the
     return Graded(factors, value, wording.summary(judged), interval=judged.grade.interval)
 
 
+def explain(verdict: Verdict, settings: Settings) -> Iterable[str]:  # noqa: ARG001 the same for all settings
+    """How the scores are computed, line by line."""
+    from onprompt.report import arithmetic
+
+    return arithmetic.edit_lines(verdict, SCALE)
+
+
 FACTOR = object_schema({"score": {"type": "integer", "enum": list(SCALE)}, "justification": {"type": "string"}})
 # The protocol's output format; the same for all samples, since servers are slow with a new one.
 SCHEMA = object_schema({"image_id": {"type": "string"}, RESULTS: object_schema(dict.fromkeys(FACTORS, FACTOR))})
@@ -171,4 +178,5 @@ RUBRIC = Rubric(
     grade=grade,
     lines=terminal.edit_lines,
     protocol=protocol,
+    explain=explain,
 )

@@ -29,11 +29,10 @@ NOT_UNDERSTOOD = "Not verifiable: the instruction was not understood."
 NOT_CHECKABLE = "Not verifiable: nothing that the instruction asks for can be measured."
 FAULTS = {
     "blank": "The edited image shows nothing: it is one color, or noise.",
-    "noisy patch": "The changed region is far noisier than it was, and than the rest.",
+    "noisy patch": "The changed region has far more fine detail than the rest, like noise.",
     "seam": "There are new edges along the border of the mask, like a seam.",
-    "text": "The new text can hardly be read.",
+    "joints": "Joints of a person who was not to change can no longer be found.",
     "doubled": "The object to be changed can now be seen twice.",
-    "body": "No joints of a body could be found in a person that was added.",
 }
 # Whether an operation was carried out: carried out, not carried out. {new} and {old} are names.
 DONE = {
@@ -192,10 +191,10 @@ def plausibility(judged: JudgedEdit, score: int) -> str:
         kept = f"{grade.preservation:.2f} of 1"
         said.append(Sentence(f"Parts that were not to change were redrawn: {kept} is preserved.", -1))
     elif grade.redrawn > 0:
-        said.append(Sentence("Parts that were not to change were redrawn or differ in sharpness.", -1))
+        said.append(Sentence("Parts that were not to change were redrawn a little.", -1))
     if not faults and not observed.is_global:
-        said.insert(0, Sentence("No noisy patch, seam, doubled object or shapeless person was found.", 1))
-    unseen = Sentence("Anatomy, size, support and lighting were not measured.")
+        said.insert(0, Sentence("No noisy patch, seam, doubled object or damaged person was found.", 1))
+    unseen = Sentence("Hands, size, support and lighting were not measured.")
     return compose(score, said, [unseen, *facts(grade, observed)])
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from onprompt.evidence.beliefs import sigmoid
 from onprompt.evidence.edits.claims import Operation, judge_operations
 from onprompt.evidence.edits.observations import EditObservations, observe_edit
-from onprompt.evidence.edits.plausibility import faults, sharpness_shift
+from onprompt.evidence.edits.plausibility import faults
 from onprompt.evidence.observe import is_animated
 from onprompt.settings import Settings
 from onprompt.types import Check, EditEvidence, Flag, Outcome, Sample
@@ -27,19 +27,17 @@ from onprompt.vision.change import Mask
 from onprompt.vision.geometry import ramp
 from onprompt.vision.matchers import load_matcher
 
-# Weights of what shows a careful edit: change in one place, similarity, change within a mask; and of what redrawing and
-# a change of sharpness cost plausibility (bench/edit.py).
-PLACE, SIMILAR, MASK, REDRAWN, SHARPNESS = 3.3, 5.5, 1.2, 4.0, 1.5
+# Weights of what shows a careful edit: change in one place, similarity, change within a mask; and of what redrawing
+# costs plausibility (bench/edit.py).
+PLACE, SIMILAR, MASK, REDRAWN = 3.3, 6.0, 2.0, 8.0
 SPREAD, KEPT, LAYOUT = 0.34, 0.83, 0.6  # concentration, similarity of features and of edges of an average edit
 CONTRAST = 2.2  # change within a mask against outside, in logarithms, of an average edit
 BARE = 1.1  # log-odds by which a careful edit may be above its operation: one that was not carried out is never above 4
 PRESERVED = 0.5, 0.97  # similarity of features: another image, the same
-FAULT = 3.0  # log-odds that a certain fault costs
+FAULT, SHOWN = 3.0, 0.2  # log-odds that a certain fault costs, and severity from which a fault is reported
 LOW = 0.25  # share of the scale at most (2 of 7) of another image, of an edit of what was not there, or not verifiable
-ESTIMATED, UNSEEN = (
-    0.8,
-    0.4,
-)  # how open an operation is that only the matcher knows, and what is not seen of plausibility
+# How open an operation is that only the matcher knows, and what is not seen of plausibility.
+ESTIMATED, UNSEEN = 0.8, 0.4
 FACTORS = ("alignment", "completeness", "plausibility")
 
 
@@ -60,7 +58,7 @@ class EditGrade:
     coverage: float  # share of the operations that a measurement or a detector could judge
     interval: tuple[float, float]  # the middle 80 % of what their geometric mean may be
     faults: tuple[Check, ...]
-    redrawn: float  # by which needless redrawing and a change of sharpness lowered plausibility
+    redrawn: float  # log-odds by which needless redrawing lowered plausibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,8 @@ class JudgedEdit:
     def flags(self, settings: Settings) -> dict[str, bool]:
         """What to know before trusting the score."""
         observed = self.observed
-        read = [flag for edit in observed.edits for flag in edit.flags if flag in ("not English", "not understood")]
+        unread = [flag for each in self.operations if not each.verifiable for flag in each.edit.flags]
+        read = [flag for flag in unread if flag in ("not English", "not understood")]
         return {
             **dict.fromkeys([*read, *observed.notes], True),
             observed.failure: bool(observed.failure),
@@ -130,14 +129,15 @@ def is_verifiable(operations: Sequence[Operation]) -> bool:
 def grade(operations: Sequence[Operation], observed: EditObservations) -> EditGrade:
     """The factors of an edit."""
     found, kept, redrawn = faults(observed), kept_odds(observed), redrawing(observed)
-    shares = factors(operations, kept, sum(check.probability - 1 for check in found) * FAULT - redrawn, observed)
+    plausible = sum(check.probability - 1 for check in found) * FAULT - redrawn
+    shares = factors(operations, kept, plausible, observed)
     coverage = sum(operation.known for operation in operations) / len(operations)
     return EditGrade(
         **{name: round(share, 4) for name, share in shares.items()},
         preservation=round(ramp(observed.kept, *PRESERVED), 4),
         coverage=round(coverage, 4),
         interval=interval(shares, operations),
-        faults=found,
+        faults=tuple(check for check in found if 1 - check.probability >= SHOWN),
         redrawn=redrawn,
     )
 
@@ -209,6 +209,4 @@ def mask_contrast(mask: Mask, difference: Floats) -> float:
 
 def redrawing(observed: EditObservations) -> float:
     """The log-odds that needless redrawing costs, where editors leave most of their artefacts; less if it is little."""
-    if observed.is_global:
-        return 0.0
-    return REDRAWN * (KEPT - observed.kept) + SHARPNESS * sharpness_shift(observed)
+    return 0.0 if observed.is_global else REDRAWN * (KEPT - observed.kept)

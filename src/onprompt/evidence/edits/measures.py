@@ -1,44 +1,152 @@
-"""What can be measured of an operation: a function for each kind, from both versions to a score and two values."""
+"""What each source says of an operation: the log-odds that it was carried out, and what it found in both versions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
+import cv2
 import numpy as np
 
 from onprompt.evidence.attributes import measure_text
-from onprompt.evidence.edits import adjustments
-from onprompt.evidence.edits.motion import find_motion
-from onprompt.evidence.edits.objects import SAME_PLACE, TOUCHED
-from onprompt.evidence.edits.observations import EditObservations
+from onprompt.evidence.beliefs import log_odds
+from onprompt.evidence.edits.adjustments import asked_for
+from onprompt.evidence.edits.objects import SAME_PLACE, TOUCHED, is_named, is_same, is_touched, unique
+from onprompt.evidence.edits.observations import EditObservations, new_things
 from onprompt.evidence.sharing import share_out
 from onprompt.settings import Settings
-from onprompt.types import Box, Edit, Scene, Sighting
+from onprompt.types import Box, Edit, Finding, Found, Scene, Sighting, Thing
 from onprompt.vision import color
+from onprompt.vision.adjustments import HAPPENED
 from onprompt.vision.change import Mask, cells_of
 from onprompt.vision.geometry import position_of, ramp
+from onprompt.vision.motion import find_motion
 
-SHIFT = 0.06  # of a centre, in widths of the image, from which an object moved towards a side
+MEASURED = 4.2  # log-odds of a measurement that is certain
+DOUBTFUL = 0.4  # weight of one that is often wrong: counts, or colors of what was not located
+ASKED = 1.75  # what is asked for is there far more often than any class in whatever a photo shows
+SHIFT = 0.06  # of a center, in widths of the image, from which an object moved towards a side
 LARGER, SMALLER = 1.15, 0.87  # ratio of areas
 SMALL = ("small", "tiny", "mini", "little", "short", "thin", "slim", "narrow", "half")
 SIDES = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "up": (0, -1), "bottom": (0, 1), "down": (0, 1)}
-DOUBTFUL = 0.4  # weight of a measurement that is often wrong: counts, or colours of what was not located
-RECOLOURED = 0.08, 0.3  # gain in the share of an object that has a colour: none, clear
+RECOLOURED = 0.08, 0.3  # gain in the share of an object that has a color: none, clear
 MIRRORED = frozenset({"mirrored", "horizontally", "flipped", "reversed", "the other way", "facing", "around"})
+CROPPED = ("cropped",)  # says all there is to do, whatever else of the instruction was not understood
+TRACE = 0.1  # confidence below which an object was not there before
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """How far an operation was carried out, and what was measured before and after."""
+    """What one source says of an operation."""
 
-    score: float
-    before: str
-    after: str
+    odds: float
+    finding: Finding
     source: str
     boxes: tuple[Box, ...] = ()
     sightings: tuple[Sighting, ...] = ()
-    weight: float = 1.0  # less where the measurement itself is in doubt
+
+
+def measured(
+    score: float,
+    before: str,
+    after: str,
+    source: str,
+    boxes: Sequence[Box] = (),
+    sightings: tuple[Sighting, ...] = (),
+    weight: float = 1.0,
+) -> Measurement:
+    """How far an operation was carried out, from 0 to 1, by what was measured before and after."""
+    finding = Finding(Found.BEFORE_AFTER, f"{before} → {after}" if before else after)
+    return Measurement(MEASURED * weight * (2 * score - 1), finding, source, tuple(boxes), sightings)
+
+
+def detected(name: str, odds: float, before: float, after: float, *sightings: Sighting) -> Measurement:
+    """The log-odds that an object is there, or gone, as it should be, by its confidence before and after."""
+    finding = Finding(Found.BEFORE_AFTER, name, confidences=(round(before, 4), round(after, 4)))
+    return Measurement(odds, finding, "detector", tuple(s.box for s in sightings), sightings)
+
+
+def measure(edit: Edit, observed: EditObservations) -> list[Measurement]:
+    """What every source says of an operation, the most telling one first; none where only the matcher can tell."""
+    own = whole(edit, observed)
+    if own is None and edit.operation in MEASURES:
+        own = MEASURES[edit.operation](edit, observed)
+    seen = sorted(detect_result(edit, observed), key=lambda each: each.odds)
+    return [own, *seen] if own else seen
+
+
+# -- what is there, and what is gone ---------------------------------------------------------------------------------
+
+
+def detect_result(edit: Edit, observed: EditObservations) -> list[Measurement]:
+    """What a detector that knows the names says of what should be there, and of what should be gone."""
+    known = observed.seen[0].known
+    if edit.scope == "all others":
+        return others_gone(edit, observed)
+    new = [appeared(thing, observed) for thing in new_things(edit) if thing.canonical in known]
+    old = [vanished(edit, t, observed) for t in edit.result.things if t.absent and t.canonical in known]
+    return [least_likely(found) for found in (new, old) if found]
+
+
+def least_likely(found: Sequence[Measurement]) -> Measurement:
+    """Several objects as one: the least likely, with the mean of the log-odds."""
+    return replace(min(found, key=lambda each: each.odds), odds=float(np.mean([each.odds for each in found])))
+
+
+def others_gone(edit: Edit, observed: EditObservations) -> list[Measurement]:
+    """Of "everything except the woman": she is still there, and what else was there is not."""
+    kept = {thing.canonical for thing in edit.keep}
+    named = {edit.target.canonical} if edit.target else set()
+    before = [each for each in observed.objects if each.before and (not named or is_named((each.before,), named))]
+    boxes = [s.box for s in observed.seen[0].sightings if s.label in kept and s.confidence >= TRACE]
+    mine = [c for c in before if c.before and any(c.before.box.iou(box) >= SAME_PLACE for box in boxes)]
+    others = [change for change in before if change not in mine]
+    if not others:
+        return []
+    gone = float(np.mean([change.kind == "removed" for change in others]))
+    stays = float(np.mean([change.after is not None for change in mine])) if mine else 1.0
+    return [detected("everything else", log_odds(min(gone, stays)), 1.0, 1 - gone)]
+
+
+def appeared(thing: Thing, observed: EditObservations) -> Measurement:
+    """The log-odds of something new; if there was one before, of another one where the image changed."""
+    name, sightings = thing.canonical, list(observed.seen[1].sightings)
+    if best(name, observed.seen[0].sightings) >= observed.settings.low_confidence:
+        sightings = [c.after for c in observed.objects if c.kind in ("added", "replaced") and c.after]
+    # Where the image did not change, a detector that finds something new is mistaken.
+    found = [s for s in sightings if s.label == name and is_touched(s.box, observed.change)]
+    if not found:
+        return detected(name, log_odds(0.0) + ASKED, 0.0, 0.0)
+    chosen = max(found, key=lambda s: s.confidence)
+    before = best(name, (s for s in observed.seen[0].sightings if s.box.iou(chosen.box) >= SAME_PLACE))
+    return detected(name, log_odds(chosen.confidence) + ASKED, before, chosen.confidence, chosen)
+
+
+def vanished(edit: Edit, thing: Thing, observed: EditObservations) -> Measurement:
+    """The log-odds that what should be gone is, where it was; if it was not located, by how much they fell.
+
+    The surer it was there and is not any more, the surer that it is gone.
+    """
+    name, located = thing.canonical, targets(edit, observed)
+    if not located:
+        before, after = (best(name, version.sightings) for version in observed.seen)
+        return detected(name, log_odds(before) - log_odds(after), before, after)
+    each = [(sighting.confidence, still(sighting, observed)) for sighting in located]
+    odds = [-log_odds(now) + (max(0.0, log_odds(was)) if now < 0.5 else 0.0) for was, now in each]
+    before, after = max(each, key=lambda pair: pair[1])
+    return detected(name, float(np.mean(odds)), before, after, located[0])
+
+
+def still(sighting: Sighting, observed: EditObservations) -> float:
+    """The confidence in an object after the edit, in its place; where the image did not change, as before."""
+    if not is_touched(sighting.box, observed.change):
+        return sighting.confidence
+    return best(sighting.label, (s for s in observed.seen[1].sightings if s.box.iou(sighting.box) >= SAME_PLACE))
+
+
+def best(label: str, sightings: Iterable[Sighting]) -> float:
+    """The confidence of the best sighting of a name."""
+    return max((s.confidence for s in sightings if s.label == label), default=0.0)
 
 
 def targets(edit: Edit, observed: EditObservations) -> tuple[Sighting, ...]:
@@ -50,31 +158,46 @@ def targets(edit: Edit, observed: EditObservations) -> tuple[Sighting, ...]:
     index = next(place for place, thing in enumerate(scene.things) if thing.canonical == edit.target.canonical)
     share = share_out(scene, observed.seen[0], observed.settings)[index]
     confident = [s for s in share.candidates if s.confidence >= observed.settings.low_confidence]
-    several = edit.scope == "all" or edit.target.count.high is None
-    return tuple(confident) if several and confident else share.chosen
+    if confident and (edit.scope == "all" or edit.target.count.high is None):
+        return tuple(confident)
+    # Of several that are called so, that which changed is meant.
+    changed = tuple(s for s in share.candidates if is_touched(s.box, observed.change))
+    untouched = not any(s in changed for s in share.chosen) and not edit.target.attributes
+    return changed[: len(share.chosen)] if changed and untouched else share.chosen
+
+
+# -- how it changed --------------------------------------------------------------------------------------------------
+
+
+def whole(edit: Edit, observed: EditObservations) -> Measurement | None:
+    """An adjustment of the image as a whole."""
+    names = asked_for(edit)
+    if not names or ("not understood" in edit.flags and names != CROPPED):
+        return None
+    made = max(names, key=lambda name: observed.adjusted.get(name, 0.0))
+    strength = observed.adjusted.get(made, 0.0)
+    after = made if strength >= HAPPENED else next(iter(observed.adjustments), "no such change")
+    return measured(strength, "as it was", after, "pixels")
 
 
 def recolour(edit: Edit, observed: EditObservations) -> Measurement | None:
-    """The colours of the target before and after; of the changed region, if the target is not located."""
-    coloured = [(thing, a.value) for thing in edit.result.things for a in thing.attributes if a.kind == "color"]
-    coloured = [(thing, value) for thing, value in coloured if color.can_check(value)]
-    if not coloured:
+    """The colors of the target before and after; of the changed region, if the target is not located."""
+    asked = [(t, a.value) for t in edit.result.things for a in t.attributes if a.kind == "color"]
+    thing, value = next(((thing, value) for thing, value in asked if color.can_check(value)), (None, ""))
+    if thing is None:
         return None
-    thing, asked = coloured[0]
-    whole = edit.target is not None and thing.canonical == edit.target.canonical
-    located = targets(edit, observed) if whole else ()  # the hair of a woman is not the woman
-    boxes = [sighting.box for sighting in located] or [region.box for region in observed.change.regions[:1]]
-    if not boxes:
+    own = edit.target is not None and thing.canonical == edit.target.canonical
+    located = targets(edit, observed) if own else ()  # the hair of a woman is not the woman
+    places = [(s.box, s.mask) for s in located] or [(region.box, None) for region in observed.change.regions[:1]]
+    if not places:
         return None
-    shapes = [sighting.mask for sighting in located] or [None]
-    results = [colour_change(box, shape, asked, observed) for box, shape in zip(boxes, shapes, strict=True)]
-    score = float(np.mean([result[0] for result in results]))
-    weight = 1.0 if located else DOUBTFUL
-    return Measurement(score, *results[0][1:], "colour", tuple(boxes), located, weight)
+    results = [colour_change(box, shape, value, observed) for box, shape in places]
+    score, weight = float(np.mean([result[0] for result in results])), 1.0 if located else DOUBTFUL
+    return measured(score, *results[0][1:], "colour", [box for box, _ in places], located, weight)
 
 
 def colour_change(box: Box, shape: Mask | None, asked: str, observed: EditObservations) -> tuple[float, str, str]:
-    """How far an object took on a colour, and the colours it had and has."""
+    """How far an object took on a color, and the colors it had and has."""
     versions = observed.change.before, observed.change.after
     (old, was), (new, now) = (likeness(pixels, box, shape, asked, observed.settings) for pixels in versions)
     changed = observed.change.within(box) >= TOUCHED
@@ -82,63 +205,41 @@ def colour_change(box: Box, shape: Mask | None, asked: str, observed: EditObserv
 
 
 def likeness(pixels: np.ndarray, box: Box, shape: Mask | None, asked: str, settings: Settings) -> tuple[float, str]:
-    """How much of an object has a colour, and the name of its largest colour."""
+    """How much of an object has a color, and the name of its largest color."""
     area = pixels[cells_of(box, pixels.shape)]
-    inside = resized(shape, area.shape) if shape is not None else np.ones(area.shape[:2], dtype=np.bool_)
-    swatches = color.dominant_colors(
-        area[inside] if inside.any() else area.reshape(-1, 3), color.exposure_gain(pixels), 0.1
-    )
+    seen = area.reshape(-1, 3)
+    if shape is not None:
+        inside = cv2.resize(shape.astype(np.uint8), area.shape[1::-1], interpolation=cv2.INTER_NEAREST) > 0
+        seen = area[inside] if inside.any() else seen
+    swatches = color.dominant_colors(seen, color.exposure_gain(pixels), 0.1)
     fits = [(color.likeness(s, asked, settings.color_match, settings.color_near), s.share) for s in swatches]
     total = sum(share for _, share in fits) or 1.0
-    return sum(fit * share for fit, share in fits) / total, swatches[0].name if swatches else "many colours"
-
-
-def resized(shape: Mask, size: tuple[int, ...]) -> Mask:
-    """A mask at a number of rows and columns."""
-    rows = np.arange(size[0]) * shape.shape[0] // size[0]
-    columns = np.arange(size[1]) * shape.shape[1] // size[1]
-    return np.asarray(shape[rows[:, None], columns], dtype=np.bool_)
-
-
-def counterpart(sighting: Sighting, observed: EditObservations) -> Sighting | None:
-    """The same object in the image after the edit."""
-    return next((c.after for c in observed.objects if c.before and same(c.before, sighting)), None)
-
-
-def same(a: Sighting, b: Sighting) -> bool:
-    """Whether two sightings of one version are of one object."""
-    return a.box.iou(b.box) >= 0.6
+    return sum(fit * share for fit, share in fits) / total, swatches[0].name if swatches else "many colors"
 
 
 def move(edit: Edit, observed: EditObservations) -> Measurement | None:
     """How far the target moved, to the side asked for if it has no other place; whether it was mirrored."""
     located = targets(edit, observed)
-    turns = [a.value for thing in edit.result.things for a in thing.attributes if a.kind == "orientation"]
-    if turns:
-        mirrored = any(word in " ".join(turns) for word in MIRRORED)
-        return mirror(located, observed) if mirrored else None
-    words = f"{edit.value} " + " ".join(a.value for t in edit.result.things for a in t.attributes)
+    if turns := [a.value for thing in edit.result.things for a in thing.attributes if a.kind == "orientation"]:
+        return mirror(located, observed) if any(word in " ".join(turns) for word in MIRRORED) else None
     there = moved(located[0], observed) if located else None
-    if there is None:
+    beside = moves_beside(edit, observed)
+    words = f"{edit.value} " + " ".join(a.value for t in edit.result.things for a in t.attributes)
+    side = next((SIDES[word] for word in SIDES if word in words.split()), None)
+    if there is None or (side is None and not beside):
         return None
     first, (box, weight) = located[0].box, there
-    dx, dy = (after - before for before, after in zip(first.centre, box.centre, strict=True))
-    beside = moves_beside(edit, observed)
-    side = "" if beside else next((word for word in SIDES if word in words.split()), "")
-    if not side and not beside:
-        return None
-    along = dx * SIDES[side][0] + dy * SIDES[side][1] if side else float(np.hypot(dx, dy))
+    shift = np.subtract(box.centre, first.centre)
+    along = float(np.hypot(*shift)) if beside or side is None else float(shift @ side)
     values = position_of(first), position_of(box)
-    return Measurement(float(along >= SHIFT), *values, "boxes", (first, box), located, weight)
+    return measured(float(along >= SHIFT), *values, "boxes", (first, box), located, weight)
 
 
 def moves_beside(edit: Edit, observed: EditObservations) -> bool:
     """Whether the new place of the target is beside something else that was seen before."""
     first = edit.result.things[:1]
     others = {edit.result.things[each.target].canonical for thing in first for each in thing.relations}
-    return any(
-        s.label in others and s.confidence >= observed.settings.low_confidence for s in observed.seen[0].sightings
-    )
+    return any(best(name, observed.seen[0].sightings) >= observed.settings.low_confidence for name in others)
 
 
 def mirror(located: tuple[Sighting, ...], observed: EditObservations) -> Measurement | None:
@@ -150,30 +251,32 @@ def mirror(located: tuple[Sighting, ...], observed: EditObservations) -> Measure
         return None
     motions = [find_motion(box, observed.change) for box in boxes]
     turned = any(motion is not None and motion.mirrored for motion in motions)
-    shown = "mirrored" if turned else "not mirrored"
-    return Measurement(
-        float(turned), "as it was", shown, "outline", tuple(boxes), located, 1.0 if located else DOUBTFUL
-    )
+    after, weight = "mirrored" if turned else "not mirrored", 1.0 if located else DOUBTFUL
+    return measured(float(turned), "as it was", after, "outline", boxes, located, weight)
+
+
+def counterpart(sighting: Sighting, observed: EditObservations) -> Sighting | None:
+    """The same object in the image after the edit."""
+    return next((c.after for c in observed.objects if c.before and is_same(c.before, sighting)), None)
 
 
 def moved(sighting: Sighting, observed: EditObservations) -> tuple[Box, float] | None:
     """Where an object is after the edit, and how sure: by its corners, a detector, or another region that changed."""
     if motion := find_motion(sighting.box, observed.change):
         return motion.box, 1.0
-    if (other := counterpart(sighting, observed)) and (
-        other.box.iou(sighting.box) < SAME_PLACE or not observed.change.regions
-    ):
+    regions, other = observed.change.regions, counterpart(sighting, observed)
+    if other and (other.box.iou(sighting.box) < SAME_PLACE or not regions):
         return other.box, 1.0
-    apart = (r.box for r in observed.change.regions if r.box.iou(sighting.box) < SAME_PLACE / 2)
-    region = next(apart, None) if observed.change.within(sighting.box) >= TOUCHED else None
-    if region is not None:
-        return region, DOUBTFUL
+    apart = next((r.box for r in regions if r.box.iou(sighting.box) < SAME_PLACE / 2), None)
+    if apart and observed.change.within(sighting.box) >= TOUCHED:
+        return apart, DOUBTFUL
     return (other.box, 1.0) if other else None
 
 
 def resize(edit: Edit, observed: EditObservations) -> Measurement | None:
     """The ratio of the target's areas; by the region that changed, if the target is found in one version only."""
-    found = None if "no target" in edit.flags else size_ratio(targets(edit, observed), observed)
+    located = targets(edit, observed)
+    found = None if "no target" in edit.flags else size_ratio(located, observed)
     if found is None:
         return None
     ratio, boxes, weight = found
@@ -182,7 +285,7 @@ def resize(edit: Edit, observed: EditObservations) -> Measurement | None:
     smaller = any(word in words for word in SMALL)
     done = ratio <= SMALLER if smaller else ratio >= LARGER
     size = "larger" if ratio >= LARGER else "smaller" if ratio <= SMALLER else "as large as before"
-    return Measurement(float(done), "as it was", size, "boxes", boxes, targets(edit, observed), weight)
+    return measured(float(done), "as it was", size, "boxes", boxes, located, weight)
 
 
 def size_ratio(located: Sequence[Sighting], observed: EditObservations) -> tuple[float, tuple[Box, ...], float] | None:
@@ -204,46 +307,27 @@ def count(edit: Edit, observed: EditObservations) -> Measurement | None:
     """How many more or fewer there are."""
     if edit.target is None or edit.target.canonical not in observed.seen[0].known:
         return None
-    before, after = (number(edit.target.canonical, version.sightings, observed.settings) for version in observed.seen)
+    name, least = edit.target.canonical, observed.settings.low_confidence
+    before, after = (
+        len(unique(s for s in version.sightings if s.label == name and s.confidence >= least))
+        for version in observed.seen
+    )
     asked = edit.value.strip()
-    wanted = before + int(asked) if asked[:1] in "+-" and asked[1:].isdecimal() else None
-    exact = edit.result.things[0].count.exact if edit.result.things else None
-    wanted = exact if wanted is None else wanted
+    more = asked[:1] in ("+", "-") and asked[1:].isdecimal()
+    wanted = before + int(asked) if more else edit.result.things[0].count.exact if edit.result.things else None
     if wanted is None:
         return None
     score = 1.0 if after == wanted else 0.5 if (after - before) * (wanted - before) > 0 else 0.0
-    return Measurement(score, str(before), str(after), "detector", weight=DOUBTFUL)
-
-
-def number(label: str, sightings: Sequence[Sighting], settings: Settings) -> int:
-    """How many confident sightings of a name there are."""
-    confident = [
-        s for s in sightings if s.label == label and s.confidence >= settings.low_confidence and s.count == (1, 1)
-    ]
-    return sum(all(s.box.iou(t.box) < 0.6 for t in confident[:place]) for place, s in enumerate(confident))
+    return measured(score, str(before), str(after), "detector", weight=DOUBTFUL)
 
 
 def text(edit: Edit, observed: EditObservations) -> Measurement | None:
     """The text that can be read before and after."""
-    asked = [a.value for thing in edit.result.things for a in thing.attributes if a.kind == "text"]
-    if not asked:
+    if not edit.result.texts:
         return None
-    before, after = (measure_text(asked[0], lines) for lines in observed.lines)
+    before, after = (measure_text(edit.result.texts[0], lines) for lines in observed.lines)
     score = after.score if after.score > before.score else 0.0
-    boxes = tuple(line.box for line in observed.lines[1][:1])
-    return Measurement(score, before.value, after.value, "pp-ocr", boxes)
-
-
-def whole(edit: Edit, observed: EditObservations) -> Measurement | None:
-    """An adjustment of the image as a whole."""
-    names = () if "not understood" in edit.flags else adjustments.asked_for(edit)
-    if not names:
-        return None
-    strength = adjustments.strength(names, observed.adjusted)
-    found = observed.adjustments
-    made = max(names, key=lambda name: observed.adjusted.get(name, 0.0))
-    after = made if strength >= adjustments.HAPPENED else found[0] if found else "no such change"
-    return Measurement(strength, "as it was", after, "pixels")
+    return measured(score, before.value, after.value, "pp-ocr", [line.box for line in observed.lines[1][:1]])
 
 
 MEASURES: dict[str, Callable[[Edit, EditObservations], Measurement | None]] = {
@@ -253,11 +337,3 @@ MEASURES: dict[str, Callable[[Edit, EditObservations], Measurement | None]] = {
     "count": count,
     "text": text,
 }
-
-
-def measure(edit: Edit, observed: EditObservations) -> Measurement | None:
-    """What can be measured of an operation; None where only detectors and matcher can tell."""
-    found = whole(edit, observed)
-    if found is None and edit.operation in MEASURES:
-        found = MEASURES[edit.operation](edit, observed)
-    return found

@@ -1,71 +1,66 @@
-"""The objects of both versions of an image, matched to each other: what was added, removed, moved, recoloured."""
+"""The objects of both versions of an image, matched to each other: what was added, removed, moved, recolored."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from onprompt.evidence.edits.motion import find_motion
 from onprompt.settings import Settings
 from onprompt.types import Box, ObjectChange, Sighting
 from onprompt.vision.change import Change, cells_of, to_lab
+from onprompt.vision.motion import find_motion
 
 SAME_PLACE = 0.4  # IoU from which two boxes are in the same place
+SAME_OBJECT = 0.6  # … from which two sightings of one version are of one object
 TOUCHED = 0.15  # share of a box that must have changed for its object to have changed
 REDRAWN = 10.0  # median ΔE of an image from which all of it changed
-MOVED = 0.08  # shift of a centre, in widths of the image, from which an object moved
+MOVED = 0.08  # shift of a center, in widths of the image, from which an object moved
 RESIZED = 1.25  # ratio of areas from which it was resized
-RECOLOURED = 12.0  # ΔE of the mean colour from which it was recoloured
+RECOLOURED = 12.0  # ΔE of the mean color from which it was recolored
 
 
 def match_objects(
     before: Sequence[Sighting], after: Sequence[Sighting], change: Change, asked: set[str], settings: Settings
 ) -> tuple[ObjectChange, ...]:
-    """Each confident sighting of either version once, in the frame of the first."""
-    old, new = ([s for s in unique(version) if s.confidence >= settings.low_confidence] for version in (before, after))
-    pairs: list[tuple[Sighting, Sighting]] = []
-    # Of one kind in one place, then of one kind anywhere, the nearest first, then of different kinds in one place.
-    pairs += take_pairs(old, new, lambda a, b: overlap(a, b) * (a.word == b.word))
-    pairs += take_pairs(old, new, lambda a, b: (a.word == b.word) / (1 + distance(a.box, b.box)))
-    pairs += take_pairs(old, new, overlap)
-    changes = [ObjectChange(kind_of(a, b, change), a, b) for a, b in pairs]
-    changes += [ObjectChange(touched(sighting, "removed", change), sighting, None) for sighting in old]
-    changes += [ObjectChange(touched(sighting, "added", change), None, sighting) for sighting in new]
-    return tuple(ObjectChange(c.kind, c.before, c.after, is_asked(c, asked)) for c in changes)
+    """Each confident sighting of either version once, in the frame of the first; the most alike are matched first."""
+    old, new = (unique(s for s in version if s.confidence >= settings.low_confidence) for version in (before, after))
+    pairs = [(alikeness(a, b), i, j) for i, a in enumerate(old) for j, b in enumerate(new)]
+    partner: dict[int, int] = {}
+    for alike, i, j in sorted(pairs, reverse=True):
+        if alike > 0 and i not in partner and j not in partner.values():
+            partner[i] = j
+    both = [(old[i], new[j]) for i, j in partner.items()]
+    # A detector that finds an object in one version only is mistaken where the image did not change.
+    removed = [s for i, s in enumerate(old) if i not in partner]
+    added = [s for j, s in enumerate(new) if j not in partner.values()]
+    changes: list[tuple[str, Sighting | None, Sighting | None]] = [(kind_of(a, b, change), a, b) for a, b in both]
+    changes += [("removed" if is_touched(s.box, change) else "unchanged", s, None) for s in removed]
+    changes += [("added" if is_touched(s.box, change) else "unchanged", None, s) for s in added]
+    return tuple(ObjectChange(kind, a, b, is_named((a, b), asked)) for kind, a, b in changes)
 
 
-def unique(sightings: Iterable[Sighting]) -> Iterator[Sighting]:
+def unique(sightings: Iterable[Sighting]) -> list[Sighting]:
     """One sighting for each box: the same object may have been found by several names."""
     kept: list[Sighting] = []
     for sighting in sorted(sightings, key=lambda s: -s.confidence):
-        if sighting.count == (1, 1) and all(sighting.word != s.word or sighting.box.iou(s.box) < 0.6 for s in kept):
+        if sighting.count == (1, 1) and all(sighting.word != s.word or not is_same(sighting, s) for s in kept):
             kept.append(sighting)
-            yield sighting
+    return kept
 
 
-def overlap(a: Sighting, b: Sighting) -> float:
-    """The IoU of two sightings in the same place; 0 elsewhere."""
-    shared = a.box.iou(b.box)
-    return shared if shared >= SAME_PLACE else 0.0
+def is_same(a: Sighting, b: Sighting) -> bool:
+    """Whether two sightings of one version are of one object."""
+    return a.box.iou(b.box) >= SAME_OBJECT
 
 
-def take_pairs(
-    old: list[Sighting], new: list[Sighting], fits: Callable[[Sighting, Sighting], float]
-) -> list[tuple[Sighting, Sighting]]:
-    """The best pairs, each sighting in one; they are taken off both lists."""
-    ranked = sorted(((fits(a, b), i, j) for (i, a), (j, b) in product(enumerate(old), enumerate(new))), reverse=True)
-    taken: list[tuple[int, int]] = []
-    for value, i, j in ranked:
-        if value > 0 and all(i != a and j != b for a, b in taken):
-            taken.append((i, j))
-    pairs = [(old[i], new[j]) for i, j in taken]
-    for i in sorted((i for i, _ in taken), reverse=True):
-        del old[i]
-    for j in sorted((j for _, j in taken), reverse=True):
-        del new[j]
-    return pairs
+def alikeness(a: Sighting, b: Sighting) -> float:
+    """Of one kind in one place more than of one kind elsewhere, the nearer the more; then of two kinds in one place."""
+    overlap = a.box.iou(b.box)
+    here = overlap if overlap >= SAME_PLACE else 0.0
+    if a.word != b.word:
+        return here
+    return 2 + here if here else 1 + 1 / (1 + distance(a.box, b.box))
 
 
 def kind_of(a: Sighting, b: Sighting, change: Change) -> str:
@@ -86,28 +81,23 @@ def kind_of(a: Sighting, b: Sighting, change: Change) -> str:
     return "recoloured" if colour_shift(a.box, change) >= RECOLOURED else "changed"
 
 
-def touched(sighting: Sighting, kind: str, change: Change) -> str:
-    """A detector that finds an object in one version only is mistaken where the image did not change."""
-    return kind if is_touched(sighting.box, change) else "unchanged"
-
-
 def is_touched(box: Box, change: Change) -> bool:
     """Whether an image changed at a place; one that was redrawn did everywhere."""
     return change.residual >= REDRAWN or change.within(box) >= TOUCHED
 
 
 def distance(a: Box, b: Box) -> float:
-    """How far two centres are apart, in widths of the image."""
+    """How far two centers are apart, in widths of the image."""
     return float(np.hypot(a.centre[0] - b.centre[0], a.centre[1] - b.centre[1]))
 
 
 def colour_shift(box: Box, change: Change) -> float:
-    """ΔE of the mean colour within a box, in hue and chroma only: light and shade come and go."""
+    """ΔE of the mean color within a box, in hue and chroma only: light and shade come and go."""
     area = cells_of(box, change.before.shape)
     first, second = (to_lab(image[area]).reshape(-1, 3).mean(axis=0) for image in (change.before, change.after))
     return float(np.linalg.norm((second - first)[1:]))
 
 
-def is_asked(change: ObjectChange, asked: set[str]) -> bool:
-    """Whether the instruction names an object that changed."""
-    return any(s is not None and ({s.label, s.word} & asked) for s in (change.before, change.after))
+def is_named(versions: Iterable[Sighting | None], names: set[str]) -> bool:
+    """Whether an object, in either version, has one of some names."""
+    return any(s is not None and {s.label, s.word} & names for s in versions)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import cv2
 import numpy as np
 
 from onprompt import stages
 from onprompt.evidence import observe
-from onprompt.evidence.edits import adjustments, objects
+from onprompt.evidence.beliefs import log_odds, sigmoid
+from onprompt.evidence.edits import objects
+from onprompt.evidence.edits.adjustments import asked_for
 from onprompt.language import name_of, parse_edit
 from onprompt.settings import Settings
-from onprompt.types import Box, Edit, EditEvidence, Name, ObjectChange, Picture, Sample, Seen, Sighting
+from onprompt.types import Box, Edit, EditEvidence, Name, ObjectChange, Picture, Sample, Seen, Sighting, Thing
+from onprompt.vision.adjustments import made, measure_adjustments
 from onprompt.vision.backbone import feature_similarity
-from onprompt.vision.boxes import Floats, Pixels
+from onprompt.vision.boxes import Floats
 from onprompt.vision.change import Change, Mask, cells_of, compare
 from onprompt.vision.detection import detect
 from onprompt.vision.global_properties import is_blank
@@ -24,12 +29,15 @@ from onprompt.vision.image import open_picture
 from onprompt.vision.matchers import load_matcher
 from onprompt.vision.ocr import read_text
 
+ADDING = ("add", "replace")
 WHOLE = ("restyle", "background")  # operations that may change all of the image
 CONTEXT = 0.15  # of a region that is shown to the matcher with it, as a fraction of its sides
 REDRAWN = 0.5, 0.7  # correlation of edges, and similarity of features, below which an image was redrawn
 ANOTHER = 0.25, 0.55  # … below which it is another image
 CLOSE = 0.5  # share of the image up to which a region is worth a closer look
 LARGEST = 5  # regions that are reported
+MARGINS = 0.0, 0.5  # around a region that is searched, as a fraction of its sides: exactly it, then more
+EXPECTED = 1.0  # log-odds by which one of several new things is likelier where the image changed
 SAME = 0.5  # IoU from which an object is one that was asked for, under another name
 MARKED = 0.5  # share of an object within the mask from which the mask is about it
 FLOOR = 0.001  # probabilities of the matcher are clipped to this distance from 0 and 1
@@ -57,17 +65,17 @@ class EditObservations:
     @cached_property
     def adjusted(self) -> dict[str, float]:
         """What was done to the image as a whole."""
-        return adjustments.measure(self.change, self.change.overlap)
+        return measure_adjustments(self.change, self.change.overlap)
 
     @cached_property
     def adjustments(self) -> tuple[str, ...]:
         """The adjustments that were made: where only a part changed, those that the rest shows, too."""
         rest = self.change.overlap & ~self.change.changed
-        made = adjustments.made(self.adjusted)
-        if self.is_global or not made or rest.mean() < REST:
-            return made
-        outside = adjustments.made(adjustments.measure(self.change, rest))
-        return tuple(name for name in made if name in outside)
+        found = made(self.adjusted)
+        if self.is_global or not found or rest.mean() < REST:
+            return found
+        outside = made(measure_adjustments(self.change, rest))
+        return tuple(name for name in found if name in outside)
 
     @cached_property
     def objects(self) -> tuple[ObjectChange, ...]:
@@ -99,20 +107,19 @@ class EditObservations:
     @property
     def is_global(self) -> bool:
         """Whether the instruction is about the image as a whole."""
-        return any(edit.operation in WHOLE or adjustments.asked_for(edit) for edit in self.edits)
+        return any(edit.operation in WHOLE or asked_for(edit) for edit in self.edits)
 
     @cached_property
     def kept(self) -> float:
         """How similar the two versions are where no change was asked for: the median over the image."""
-        cells = self.similarity[self.outside(self.similarity.shape)]
-        return float(np.median(cells)) if cells.size else float(np.median(self.similarity))
+        return float(np.median(self.similarity[self.outside(self.similarity.shape)]))
 
     def outside(self, shape: tuple[int, ...]) -> Mask:
-        """Where nothing may change: outside the mask, if there is one; everywhere else it is not known before."""
-        if self.mask is None or self.mask.all():
+        """Where nothing may change: outside the mask; everywhere if there is none, or nothing is left."""
+        if self.mask is None:
             return np.ones(shape, dtype=np.bool_)
-        small = cv2.resize(self.mask.astype(np.uint8), (shape[1], shape[0]), interpolation=cv2.INTER_NEAREST)
-        return np.asarray(small == 0, dtype=np.bool_) if (small == 0).any() else np.ones(shape, dtype=np.bool_)
+        outside = cv2.resize(self.mask.astype(np.uint8), shape[1::-1], interpolation=cv2.INTER_NEAREST) == 0
+        return np.asarray(outside if outside.any() else ~outside, dtype=np.bool_)
 
     @cached_property
     def failure(self) -> str:
@@ -127,39 +134,22 @@ class EditObservations:
         redrawn = all(value < limit for value, limit in zip(shown, REDRAWN, strict=True))
         return "redrawn" if redrawn and not self.is_global else ""
 
-    @cached_property
-    def regions(self) -> tuple[Box, ...]:
-        """Where the result should be seen: in the heaviest change, and within the mask."""
-        heaviest = [region.box for region in self.change.regions[:1]]
-        return (*heaviest, *([box_of(self.mask)] if self.mask is not None and self.mask.any() else []))
-
-    def estimate_whole(self, phrase: str) -> tuple[float, float]:
-        """The matcher's log-odds of a phrase in the image, before and after."""
-        before, after = (self.estimate(picture, phrase) for picture in self.pictures)
-        return before, after
-
-    def estimate_regions(self, phrase: str, version: int) -> float:
-        """The same in the regions that changed, before (0) or after (1); 0 if there is none."""
+    def estimate_region(self, phrase: str, version: int) -> float:
+        """The matcher's log-odds of a phrase where most changed, before (0) or after (1); 0 if nothing did."""
+        if not self.change.regions:
+            return 0.0
         pixels = (self.change.before, self.change.after)[version]
-        crops = [open_picture(crop(pixels, box), self.settings) for box in self.regions]
-        return float(np.mean([self.estimate(part, phrase) for part in crops])) if crops else 0.0
+        part = pixels[cells_of(wider(self.change.regions[0].box, CONTEXT), pixels.shape)]
+        return self.estimate(open_picture(np.ascontiguousarray(part), self.settings), phrase)
 
     def estimate(self, picture: Picture, phrase: str) -> float:
         """The matcher's log-odds of a phrase in one image."""
-        probability = load_matcher(self.settings).phrase_probabilities(picture, [phrase])[0]
-        clipped = min(max(float(probability), FLOOR), 1 - FLOOR)
-        return float(np.log(clipped / (1 - clipped)))
+        return log_odds(load_matcher(self.settings).phrase_probabilities(picture, [phrase])[0], FLOOR)
 
     def evidence(self) -> EditEvidence:
         """The evidence of a verdict."""
-        return EditEvidence(
-            self.edits,
-            self.seen[1].sightings,
-            self.objects,
-            tuple(region.box for region in self.change.regions[:LARGEST]),
-            self.failure,
-            self.adjustments,
-        )
+        regions = tuple(region.box for region in self.change.regions[:LARGEST])
+        return EditEvidence(self.edits, self.seen[1].sightings, self.objects, regions, self.failure, self.adjustments)
 
 
 def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
@@ -169,67 +159,25 @@ def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
     stages.enter("compare")
     before, after = sample.pictures["before"], sample.picture
     change = compare_versions(sample)
-    aligned = align_picture(after, change, before, settings)
-    names = names_to_detect(edits)
-    blank = is_blank(after) and not is_blank(before)
+    aspects = (picture.pixels.shape[1] / picture.pixels.shape[0] for picture in (before, after))
+    reframed = bool(change.turned) or change.crop is not None or abs(np.log(np.divide(*aspects))) >= 0.01
+    # Both in the frame of the original, and at the same size.
+    pictures = (before, after)
+    if reframed:
+        pictures = open_picture(change.before, settings), open_picture(change.after, settings)
+    names, blank = names_to_detect(edits), is_blank(after) and not is_blank(before)
     stages.enter("detect")
-    # The outline before the edit is that of the target, whose colours are compared.
-    first = before if aligned is after else open_picture(change.before, settings)  # both at the same size
-    coloured = new_colours(edits)
-    seen = detect(first, names, settings, names_to_measure(edits)), detect(aligned, names, settings, coloured)
+    # The outline before the edit is that of the target, whose colors are compared.
+    measured = names_to_measure(edits), new_colored(edits)
+    seen = detect(pictures[0], names, settings, measured[0]), detect(pictures[1], names, settings, measured[1])
     if change.regions and not blank:
-        seen = seen[0], look_closer(seen, aligned, change, edits, settings, coloured)
-    text = any(observe.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result))
+        seen = seen[0], look_closer(seen, pictures[1], change, edits, names, settings)
     lines: tuple[tuple[Sighting, ...], tuple[Sighting, ...]] = (), ()
-    if text:
+    if any(observe.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result)):
         lines = read_text(before, settings), in_frame(read_text(after, settings), change.crop)
     mask, notes = read_mask(sample.pictures.get("mask"), change)
     similarity = feature_similarity(change.before, change.after, settings)
-    pictures = first, aligned
     return EditObservations(edits, pictures, seen, lines, change, mask, similarity, blank, settings, notes)
-
-
-def look_closer(
-    seen: tuple[Seen, Seen],
-    after: Picture,
-    change: Change,
-    edits: Sequence[Edit],
-    settings: Settings,
-    measured: set[str],
-) -> Seen:
-    """What was detected after the edit; something new that was overlooked is searched in the region that changed.
-
-    Of several new things each region may hold one.
-    """
-    things = [t for edit in edits for t in edit.result.things if not t.absent and t.canonical in seen[1].known]
-    sure = [[s for s in version.sightings if s.confidence >= settings.low_confidence] for version in seen]
-    labels = {thing.canonical for thing in things} - {s.label for version in sure for s in version}
-    several = {thing.canonical for thing in things if thing.count.explicit and thing.count.low > 1}
-    found: list[Sighting] = []
-    for place, region in enumerate(change.regions[:LARGEST]):
-        box = region.box
-        here = several - {s.label for s in sure[1] if s.box.overlap(box).area >= SAME * s.box.area}
-        wanted = here | (labels if place == 0 else set())
-        if wanted and box.area <= CLOSE:
-            part = open_picture(np.ascontiguousarray(after.pixels[cells_of(box, after.pixels.shape)]), settings)
-            closer = detect(part, [name_of(label) for label in sorted(wanted)], settings, wanted & measured)
-            found += [replace(s, box=placed(s.box, box)) for s in closer.sightings if s.label in wanted]
-    return Seen((*seen[1].sightings, *found), seen[1].known)
-
-
-def placed(box: Box, area: Box) -> Box:
-    """A box of a part of the image, in the image."""
-    left, top = area.left + box.left * area.width, area.top + box.top * area.height
-    return Box(left, top, left + box.width * area.width, top + box.height * area.height)
-
-
-def wider(box: Box) -> Box:
-    """A region with some of what is around it."""
-    across, down = CONTEXT * box.width, CONTEXT * box.height
-    return Box(
-        *(max(0.0, box.left - across), max(0.0, box.top - down)),
-        *(min(1.0, box.right + across), min(1.0, box.bottom + down)),
-    )
 
 
 def compare_versions(sample: Sample) -> Change:
@@ -237,17 +185,7 @@ def compare_versions(sample: Sample) -> Change:
     return compare(sample.pictures["before"].pixels, sample.picture.pixels)
 
 
-def align_picture(after: Picture, change: Change, before: Picture, settings: Settings) -> Picture:
-    """The edited image in the frame of the original; itself if it has that frame already."""
-    if not change.turned and change.crop is None and same_shape(before.pixels, after.pixels):
-        return after
-    return open_picture(change.after, settings)
-
-
-def same_shape(first: Pixels, second: Pixels) -> bool:
-    """Whether two images have the same aspect ratio, within a pixel or so."""
-    a, b = (image.shape[1] / image.shape[0] for image in (first, second))
-    return bool(abs(np.log(a / b)) < 0.01)
+# -- what is looked for ----------------------------------------------------------------------------------------------
 
 
 def names_to_detect(edits: Sequence[Edit]) -> list[Name]:
@@ -263,15 +201,78 @@ def names_to_detect(edits: Sequence[Edit]) -> list[Name]:
 
 
 def names_to_measure(edits: Sequence[Edit]) -> set[str]:
-    """The names whose colours tell which of several objects is meant, or are to change."""
+    """The names whose colors tell which of several objects is meant, or are to change."""
     measured = set().union(*(observe.names_to_measure(edit.source) for edit in edits))
     return measured | {edit.target.canonical for edit in edits if edit.target and edit.operation == "recolour"}
 
 
-def new_colours(edits: Sequence[Edit]) -> set[str]:
+def new_colored(edits: Sequence[Edit]) -> set[str]:
     """The names of what should be new and of a color."""
-    things = [thing for edit in edits if edit.operation in ("add", "replace") for thing in edit.result.things]
-    return {t.canonical for t in things if not t.absent and any(a.kind == "color" for a in t.attributes)}
+    new = [thing for edit in edits if edit.operation in ADDING for thing in new_things(edit)]
+    return {thing.canonical for thing in new if any(each.kind == "color" for each in thing.attributes)}
+
+
+def new_things(edit: Edit) -> list[Thing]:
+    """What should be there afterwards and was not."""
+    there = {thing.canonical for thing in edit.source.things}
+    return [thing for thing in edit.result.things if not thing.absent and thing.canonical not in there]
+
+
+def look_closer(
+    seen: tuple[Seen, Seen],
+    after: Picture,
+    change: Change,
+    edits: Sequence[Edit],
+    names: Sequence[Name],
+    settings: Settings,
+) -> Seen:
+    """What was detected after the edit; something new that was overlooked is searched where the image changed.
+
+    Of several new things any region may hold some; another is where most changed.
+    """
+    low, found = settings.low_confidence, list(seen[1].sightings)
+    before = {s.label for s in seen[0].sightings if s.confidence >= low}
+    asked = [t for edit in edits for t in edit.result.things if not t.absent and t.canonical in seen[1].known]
+    numbers = {t.canonical: t.count.low if t.count.explicit else 1 for t in asked}
+    colored = new_colored(edits)
+    for place, (region, margin) in enumerate(product(change.regions[:LARGEST], MARGINS)):
+        sure = Counter(s.label for s in found if s.confidence >= low and objects.is_touched(s.box, change))
+        first = {name for name in numbers.keys() - before if place < len(MARGINS)}
+        wanted = {name for name, most in numbers.items() if sure[name] < most and (most > 1 or name in first)}
+        if wanted and region.box.area <= CLOSE:
+            area = wider(region.box, margin)
+            part = open_picture(np.ascontiguousarray(after.pixels[cells_of(area, after.pixels.shape)]), settings)
+            looked = detect(part, [name for name in names if name.label in wanted], settings, wanted & colored)
+            closer = [replace(s, box=placed(s.box, area)) for s in looked.sightings if s.label in wanted]
+            single = [s for s in closer if numbers[s.label] == 1]
+            several = [expected(s) for s in closer if numbers[s.label] > 1]  # of which weak ones would be counted, too
+            new = [*single, *(s for s in several if s.confidence >= low)]
+            mine = objects.unique([*(s for s in found if s.label in wanted), *new])
+            found = [*(s for s in found if s.label not in wanted), *mine]
+    return Seen(tuple(found), seen[1].known)
+
+
+def expected(sighting: Sighting) -> Sighting:
+    """One of several that were asked for, where the image changed: there far more often than anywhere else."""
+    return replace(sighting, confidence=sigmoid(log_odds(sighting.confidence) + EXPECTED))
+
+
+# -- boxes and masks -------------------------------------------------------------------------------------------------
+
+
+def placed(box: Box, area: Box) -> Box:
+    """A box of a part of the image, in the image."""
+    left, top = area.left + box.left * area.width, area.top + box.top * area.height
+    return Box(left, top, left + box.width * area.width, top + box.height * area.height)
+
+
+def wider(box: Box, margin: float) -> Box:
+    """A region with some of what is around it."""
+    across, down = margin * box.width, margin * box.height
+    return Box(
+        *(max(0.0, box.left - across), max(0.0, box.top - down)),
+        *(min(1.0, box.right + across), min(1.0, box.bottom + down)),
+    )
 
 
 def read_mask(picture: Picture | None, change: Change) -> tuple[Mask | None, tuple[str, ...]]:
@@ -296,15 +297,3 @@ def is_marked(picture: Picture) -> Mask:
 def in_frame(lines: Sequence[Sighting], crop: Box | None) -> tuple[Sighting, ...]:
     """Lines of the edited image in the frame of the original."""
     return tuple(lines) if crop is None else tuple(replace(line, box=placed(line.box, crop)) for line in lines)
-
-
-def box_of(mask: Mask) -> Box:
-    """The box around a mask."""
-    rows, columns = np.nonzero(mask)
-    height, width = mask.shape
-    return Box(columns.min() / width, rows.min() / height, (columns.max() + 1) / width, (rows.max() + 1) / height)
-
-
-def crop(pixels: Pixels, box: Box) -> Pixels:
-    """A region with some of what is around it."""
-    return np.ascontiguousarray(pixels[cells_of(wider(box), pixels.shape)])

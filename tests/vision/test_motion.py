@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onprompt.evidence.edits.motion import find_motion
 from onprompt.types import Box
 from onprompt.vision.change import compare
+from onprompt.vision.motion import find_motion
 
 Pixels = NDArray[np.uint8]
 BOX = Box(0.1, 0.4, 0.35, 0.8)
