@@ -122,8 +122,3 @@ sources = ["url:https://example.invalid/theirs.bin"]
     refused = onprompt(tmp_path, "models")
     assert refused.returncode == 2
     assert "their-package brings another model file picodet.pdmodel" in refused.stderr
-
-
-def test_the_extra_that_brings_a_library_is_named() -> None:
-    assert plugins.how_to_install("ruff") == "pip install 'onprompt[dev]'"
-    assert plugins.how_to_install("unheard_of") == "pip install unheard_of"

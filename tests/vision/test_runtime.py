@@ -91,19 +91,6 @@ def test_a_network_sees_one_shape_whatever_the_sizes_of_images(monkeypatch: pyte
     assert [shapes for shapes in seen.values() if len(shapes) > 1] == [], "OpenVINO keeps memory for each"
 
 
-@pytest.mark.parametrize("single_core", [False, True])
-def test_views_are_read_in_their_order(single_core: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime.thread_state, "single_core", single_core, raising=False)
-    x = op.parameter([-1], np.float32)
-    network = runtime.Network(ov.Model([op.multiply(x, np.float32(2))], [x], "double"), views=2)
-    views = [[np.arange(start, start + 3, dtype=np.float32)] for start in range(5)]
-    for _ in range(2):
-        assert network.read_all(views, lambda found: found.tolist()) == [
-            [2.0 * start, 2.0 * start + 2, 2.0 * start + 4] for start in range(5)
-        ]
-    assert len(network.idle[single_core]) == (1 if single_core else 5)
-
-
 def test_a_view_that_cannot_be_read_waits_for_the_others() -> None:
     x = op.parameter([1, 8, 200, 200], np.float32)
     layer = op.convolution(x, np.ones((8, 8, 9, 9), dtype=np.float32), [1, 1], [0, 0], [0, 0], [1, 1])
