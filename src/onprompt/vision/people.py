@@ -252,13 +252,9 @@ def kind_traits(picture: Picture, box: Box, settings: Settings) -> list[Trait]:
     hidden, _ = backbone.run_backbone(person_crops(picture.pixels, box), precise)
     weights = load_kinds()
     odds = {kind: hidden.ravel() @ weights[kind] + weights[f"{kind}.intercept"] for kind in KINDS}
-    kinds = [likelier(kind, float(1 / (1 + np.exp(-odds[kind])))) for kind in KINDS]
+    chances = {kind: float(1 / (1 + np.exp(-odds[kind]))) for kind in KINDS}  # of the second: female, or child
+    kinds = [Trait(kind, KINDS[kind][p >= 0.5], round(max(p, 1 - p), 4)) for kind, p in chances.items()]
     return [trait for trait in kinds if trait.confidence >= DECIDED]
-
-
-def likelier(kind: str, chance: float) -> Trait:
-    """The more probable side of a kind, given the probability of the second: female, or child."""
-    return Trait(kind, KINDS[kind][chance >= 0.5], round(max(chance, 1 - chance), 4))
 
 
 def person_crops(pixels: Pixels, box: Box) -> list[Pixels]:
