@@ -1,6 +1,5 @@
 """The command line as people use it: real processes, what they print, and how they end."""
 
-import io
 import json
 import re
 import subprocess
@@ -120,29 +119,6 @@ def test_odd_prompts_get_a_sane_verdict(
     assert (verdict.score, list(verdict.flags)) == (score, flags)
     if canonical is not None:
         assert [thing.canonical for thing in scene(verdict).things] == canonical
-
-
-def bad_pictures() -> dict[str, bytes]:
-    stream, wide = io.BytesIO(), io.BytesIO()
-    Image.effect_noise((300, 300), 90).save(stream, "JPEG")
-    Image.new("1", (20_000, 20_000)).save(wide, "PNG")
-    return {
-        "is empty (0 bytes)": b"",
-        "is not an image": b"text in a file named .png",
-        "is damaged or truncated": stream.getvalue()[:5000],
-        "far too large": wide.getvalue(),
-    }
-
-
-@pytest.mark.parametrize("message", bad_pictures())
-def test_bad_pictures_end_with_2_and_one_clear_line(message: str, tmp_path: Path) -> None:
-    path = tmp_path / "bad.png"
-    path.write_bytes(bad_pictures()[message])
-    result = onprompt("verify", str(path), "a cat")
-    assert result.returncode == 2
-    assert message in result.stderr
-    assert result.stderr.startswith("onprompt: ")
-    assert result.stderr.count("\n") == 1
 
 
 def test_a_wrong_option_value_ends_with_2() -> None:
@@ -289,13 +265,6 @@ def test_a_bad_line_of_many_is_told_and_costs_no_other(tmp_path: Path) -> None:
     assert result.stderr == "onprompt: line 3: the prompt '...' holds no word\n"
 
 
-def test_estimates_are_marked_as_estimates() -> None:
-    result = onprompt("verify", str(photo_path("coffee.png")), "a cup on a wooden table in a kitchen", "--explain")
-    assert "fits the prompt: only estimated (0." in result.stdout
-    without = onprompt("verify", str(photo_path("coffee.png")), "a cup", "--explain", ONPROMPT_MATCHER="none")
-    assert (without.returncode, "estimated" in without.stdout) == (0, False)
-
-
 def said(folder: Path, *texts: str) -> str:
     """The model's name for a file that answers the questions so."""
     file = folder / "said.jsonl"
@@ -333,23 +302,6 @@ def test_a_model_verifies(tmp_path: Path) -> None:
     assert (verdict["score"], verdict["answers"][0]["cached"]) == (2, True)
     assert verdict["provenance"]["model"] == "replay/said.jsonl"
     assert str(tmp_path) not in second.stdout
-
-
-def test_the_protocols_own_output_is_printed(tmp_path: Path) -> None:
-    arguments = ("verify", str(photo_path("coffee.png")), "a cup and a laptop", "--protocol")
-    by_model = onprompt(*arguments, "--model", said(tmp_path, STEPS), ONPROMPT_ANSWERS=str(tmp_path / "answers.sqlite"))
-    assert by_model.stdout.splitlines() == [
-        'Step 1 (prompt extraction): ["a cup", "a laptop"]',
-        'Step 2 (image extraction): ["a red cup"]',
-        "Step 3&4 (alignment differences): [('a cup', 'matched'), ('a laptop', 'MISSING')]",
-        "Step 5 (final score): The image differs from the prompt: a laptop: MISSING.",
-        "(2)",
-    ]
-    first, second, third, *_, last = onprompt(*arguments).stdout.splitlines()
-    assert [entry["canonical"] for entry in json.loads(first.partition(": ")[2])] == ["cup", "laptop"]
-    assert any(entry["object"] == "cup" for entry in json.loads(second.partition(": ")[2]))
-    assert "('a laptop', 'MISSING')" in third
-    assert re.fullmatch(r"\(\d\)", last)
 
 
 def test_a_model_judges_an_edit(tmp_path: Path) -> None:

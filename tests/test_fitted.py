@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from onprompt import fitted
-from onprompt.cli import app
 from onprompt.errors import SettingsError, UserError
 from onprompt.settings import Settings, load, load_with_origins
 
@@ -49,16 +47,6 @@ def test_what_is_set_in_the_same_place_or_later_wins(path: Path, monkeypatch: py
     monkeypatch.setenv("ONPROMPT_JURY_EVIDENCE_WEIGHT", "0.6")
     monkeypatch.setenv("ONPROMPT_WEIGHTS", str(path))
     assert load().jury_evidence_weight == 0.6
-
-
-def test_all_settings_with_weights_are_a_valid_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ONPROMPT_WEIGHTS", str(path))
-    shown = CliRunner().invoke(app, ["settings"]).output
-    before = load()
-    monkeypatch.delenv("ONPROMPT_WEIGHTS")
-    Path("onprompt.toml").write_text(shown)
-    monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
-    assert load() == before
 
 
 @pytest.mark.parametrize(

@@ -6,30 +6,6 @@ from onprompt.language import ontology, words
 from onprompt.vision.vocabulary import COCO
 
 
-@pytest.mark.parametrize(
-    ("plural", "one"),
-    [
-        *(
-            ("dogs", "dog"),
-            ("puppies", "puppy"),
-            ("boxes", "box"),
-            ("glasses", "glasses"),
-            ("bus", "bus"),
-            ("buses", "bus"),
-        ),
-        *(
-            ("people", "person"),
-            ("fire trucks", "fire truck"),
-            ("grass", "grass"),
-            ("knives", "knife"),
-            ("cookies", "cookie"),
-        ),
-    ],
-)
-def test_singular(plural: str, one: str) -> None:
-    assert words.singular(plural) == one
-
-
 def test_canonical_names() -> None:
     assert ontology.canonical("couches") == ontology.canonical("sofa") == "sofa"
     assert ontology.canonical("Giraffe") == "giraffe"
@@ -109,19 +85,6 @@ def test_kinds_and_members_are_wordnets_too() -> None:
 )
 def test_words_of_several_senses_mean_what_is_in_pictures(noun: str, kind: str) -> None:
     assert kind in ontology.broader(noun)
-
-
-@pytest.mark.parametrize(
-    ("noun", "not_kind"),
-    [
-        *(("orange", "tree"), ("plant", "building complex"), ("glass", "material"), ("monitor", "person")),
-        *(("nail", "unit"), ("keyboard", "holder"), ("bow", "front"), ("male", "animal"), ("kid", "goat")),
-        *(("woman", "animal"), ("worker", "insect"), ("organ", "tissue")),
-    ],
-)
-def test_and_nothing_else(noun: str, not_kind: str) -> None:
-    assert ontology.is_concrete(noun)
-    assert not_kind not in ontology.broader(noun)
 
 
 def test_parts() -> None:

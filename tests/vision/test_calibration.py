@@ -20,7 +20,6 @@ from onprompt.vision.boxes import (
     calibrate,
     count_probabilities,
     fuse,
-    highest_confidence,
     likely_boxes,
     load_curves,
     logit,
@@ -97,13 +96,6 @@ def test_boxes_of_two_networks_are_one_object_each() -> None:
     assert objects.scores == pytest.approx(floats([0.8, 0.9], [0.6, 0]))
 
 
-def test_two_boxes_of_one_network_stay_two_objects() -> None:
-    overlapping = (0.1, 0.1, 0.45, 0.9)
-    assert len(fuse([finds((LEFT, 0.9), (overlapping, 0.5))], PLAIN).scores) == 2
-    pair = fuse([finds((LEFT, 0.9), (overlapping, 0.5)), finds((LEFT, 0.8), (overlapping, 0.7))], TWO)
-    assert sorted(pair.scores.tolist()) == [pytest.approx([0.5, 0.7]), pytest.approx([0.9, 0.8])]
-
-
 # ---- sightings -----------------------------------------------------------------------------------------------------
 
 
@@ -175,16 +167,6 @@ def test_objects_are_fused_as_in_plain_loops(seed: int) -> None:
     assert list(zip(*(each.tolist() for each in fast), strict=True)) == [
         (box.tolist(), scores.tolist(), word) for box, scores, word in plain
     ]
-
-
-@pytest.mark.parametrize("curve", SHIPPED)
-def test_no_name_is_more_confident_than_its_limit(curve: Curve) -> None:
-    number = len(curve.own)
-    for seed in range(20):
-        members = networks_that_see(seed, number)
-        best = floats([member.scores.max(initial=0) for member in members])
-        surest = max((sighting.confidence for sighting in calibrate({"cat": members}, curve, 0.0)), default=0.0)
-        assert highest_confidence(best, curve)[0] >= surest
 
 
 @pytest.mark.parametrize("seed", range(5))

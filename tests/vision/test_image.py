@@ -102,11 +102,6 @@ def test_one_frame_of_an_animation_is_chosen_and_noted(settings: Settings) -> No
     assert second.notes == ("frame 1 of an animation",)
 
 
-def test_a_frame_that_is_not_there_is_an_error(settings: Settings) -> None:
-    with pytest.raises(ImageError, match="no frame 7; the first is 0"):
-        load_picture(animation(), settings, frame=7)
-
-
 def bad_files() -> dict[str, bytes]:
     whole = encoded(half_red_half_blue((400, 300)), "JPEG", quality=95)
     noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (300, 400, 3), dtype=np.uint8))
@@ -134,12 +129,6 @@ def test_a_picture_of_400_megapixels_is_refused_before_it_is_decoded(settings: S
     Image.new("1", (20_000, 20_000)).save(path)
     with pytest.raises(ImageError, match=r"far too large|megapixels"):
         load_picture(path, settings)
-
-
-def test_the_limit_is_a_setting(settings: Settings) -> None:
-    small = settings.model_copy(update={"max_megapixels": 0.01})
-    with pytest.raises(ImageError, match=r"200 × 100, 0.02 megapixels; the limit is 0.01 \(setting max_megapixels\)"):
-        load_picture(Image.new("RGB", (200, 100)), small)
 
 
 def test_no_file_a_folder_and_a_speck_are_clear_errors(settings: Settings, tmp_path: Path) -> None:
@@ -252,14 +241,6 @@ def test_a_picture_that_is_reduced_in_bands_is_the_same(mode: str, settings: Set
     pixels = load_picture(image, settings).pixels.astype(int)
     assert pixels.shape == np.asarray(plain).shape
     assert np.abs(pixels - np.asarray(plain)).max() <= 2
-
-
-def test_a_large_picture_on_its_side_is_turned(settings: Settings) -> None:
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    picture = load_picture(encoded(half_red_half_blue((6000, 100)), "PNG", exif=exif), settings)
-    assert (picture.size, picture.pixels.shape) == ((100, 6000), (1280, 21, 3))
-    assert near([int(v) for v in picture.pixels[3, 10]], RED)
 
 
 def test_pictures_are_decoded_at_the_same_time_each_once() -> None:
