@@ -82,9 +82,9 @@ class Image:
         return self.lines is not None
 
 
-def log_odds(probability: float, margin: float = MARGIN) -> float:
+def log_odds(probability: float) -> float:
     """The log-odds of a probability, clipped."""
-    bounded = min(max(probability, margin), 1 - margin)
+    bounded = min(max(probability, MARGIN), 1 - MARGIN)
     return math.log(bounded / (1 - bounded))
 
 
