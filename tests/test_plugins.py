@@ -55,14 +55,6 @@ def onprompt(site: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
-def test_another_package_joins_by_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "def load(settings):\n    return 'theirs'\n"
-    package(tmp_path, "their-package", "[onprompt.detectors]\ntheirs = their_detector\n", their_detector=code)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    assert "theirs" in plugins.names("vision.detectors")
-    assert plugins.load("vision.detectors", "theirs").load(None) == "theirs"
-
-
 def test_another_package_can_not_replace_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package(tmp_path, "greedy-package", "[onprompt.detectors]\ncoco = mine\nnew = mine\n", mine="")
     package(tmp_path, "second-package", "[onprompt.detectors]\nnew = mine\n")
