@@ -13,7 +13,7 @@ from onprompt.language.interpreter import Interpreter
 from onprompt.language.ontology import is_place
 from onprompt.language.scene import SceneBuilder
 from onprompt.language.spelling import is_english
-from onprompt.language.tokens import Prompt, Token, bounded, cut_clauses, normalize_prompt, pieces, sentences
+from onprompt.language.tokens import Prompt, Token, bounded, cut_clauses, defined, normalize_prompt, pieces, sentences
 from onprompt.language.tree import Node, dependency_trees
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Scene
@@ -65,7 +65,9 @@ def segment(text: str, settings: Settings) -> Segments | PromptError:
         return error
     cut = list(sentences(segments.prompt))
     words = [token.word for tokens in cut for token in tokens if token.text is None]
-    segments.flags = {"not English": not is_english(words)}
+    if head := defined(cut[0]) if len(cut) == 1 else []:
+        cut = [head]
+    segments.flags = {"not English": not is_english(words), "definition": bool(head)}
     for tokens, credited in map(take_credits, (short for sentence in cut for short in bounded(sentence))):
         segments.properties += credited
         parts = pieces(tokens)

@@ -5,6 +5,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from onprompt.errors import PromptError
 from onprompt.language import lexicon as lex
@@ -50,6 +51,8 @@ TOKEN = re.compile(
 COUNTED_TAG = re.compile(r"(\d{1,2})([a-z]{3,})", re.IGNORECASE)  # 2girls
 MAX_TOKENS = 120  # that are parsed at once
 TAG_WORDS = 4.5  # in a tag, on average; captions have more between their commas
+MAX_HEAD_WORDS = 8  # of a definition
+MARKERS = lex.Phrases(lex.DEFINITION_MARKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +223,32 @@ def bounded(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         yield rest[:cut]
         rest = rest[cut:]
     yield rest
+
+
+def defined(tokens: list[Token]) -> list[Token]:
+    """The head of a definition with its plain adjectives: "A long fruit which grows …"; nothing for other sentences.
+
+    A definition opens with a generic noun, and goes on with what such things are used for or usually have.
+    """
+    words = lower_words(tokens)
+    head = next((at for at, word in enumerate(words[:MAX_HEAD_WORDS]) if singular(word) in lex.GENERIC_NOUNS), 0)
+    inner = {*words[1:head]}
+    outside = lex.ARTICLES | lex.BE | {","} | (lex.RELATIONS.keys() - {"of"})
+    if not head or words[0] not in lex.ARTICLES or inner & outside:
+        return []
+    placed = [at for at, word in enumerate(words) if lex.RELATIONS.get(word) in lex.SPATIAL and word != "by"]
+    for at in range(head + 1, len(words)):
+        purpose = words[at] == "for" and at + 1 < len(words) and is_ing_verb(words[at + 1])
+        if MARKERS.at(words, at) or (purpose and not (placed and placed[-1] >= at)):
+            break
+    else:
+        return []
+    end = head + 1
+    if words[head] in lex.SORT_NOUNS and words[end : end + 1] == ["of"]:  # "a type of large bird"
+        ends = (at for at in range(end + 1, len(words)) if words[at] in lex.RELATIONS or words[at] in lex.PHRASE_ENDS)
+        end = next(ends, len(words))
+    kept = [word not in lex.PHRASE_ENDS and bool(lex.kind_of(word) or is_noun(word)) for word in words[1:head]]
+    return [tokens[0], *compress(tokens[1:head], kept), *tokens[head:end]]
 
 
 def cut_clauses(
