@@ -70,9 +70,9 @@ def test_words_on_a_thing_that_nobody_knows_are_still_read() -> None:
 def test_long_texts_are_compared_quickly() -> None:
     import time
 
-    start = time.perf_counter()
+    start = time.process_time()
     similarity("the quick brown fox " * 14, "jumps over the lazy dog " * 260)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_text_is_read_only_when_it_is_asked_for() -> None:
