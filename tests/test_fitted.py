@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from onprompt import fitted
-from onprompt.cli import app
 from onprompt.errors import SettingsError, UserError
 from onprompt.settings import Settings, load, load_with_origins
 
@@ -40,13 +38,6 @@ def test_settings_take_the_weights_of_a_file(path: Path, monkeypatch: pytest.Mon
     assert load().jury_evidence_weight == 0.3
 
 
-@pytest.mark.parametrize("name", ["weights", "config"])
-def test_a_device_that_never_ends_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(f"ONPROMPT_{name.upper()}", "/dev/zero")
-    with pytest.raises(SettingsError, match="it is a device, not a regular file"):
-        load()
-
-
 def test_what_is_set_in_the_same_place_or_later_wins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("onprompt.toml").write_text(f"weights = '{path}'\njury_evidence_weight = 0.5\n")
     monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
@@ -56,26 +47,6 @@ def test_what_is_set_in_the_same_place_or_later_wins(path: Path, monkeypatch: py
     monkeypatch.setenv("ONPROMPT_JURY_EVIDENCE_WEIGHT", "0.6")
     monkeypatch.setenv("ONPROMPT_WEIGHTS", str(path))
     assert load().jury_evidence_weight == 0.6
-
-
-def test_of_two_files_of_weights_only_the_last_is_read(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
-    fitted.write(tmp_path / "other.toml", {"jury_evidence_weight": 0.6}, {})
-    Path("onprompt.toml").write_text(f"weights = '{path}'\n")
-    found = load(weights=tmp_path / "other.toml")
-    assert (found.jury_evidence_weight, found.jury_weights) == (0.6, ())
-
-
-def test_all_settings_with_weights_are_a_valid_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ONPROMPT_WEIGHTS", str(path))
-    shown = CliRunner().invoke(app, ["settings"]).output
-    before = load()
-    monkeypatch.delenv("ONPROMPT_WEIGHTS")
-    Path("onprompt.toml").write_text(shown)
-    monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
-    assert load() == before
 
 
 @pytest.mark.parametrize(
@@ -97,14 +68,6 @@ def test_all_settings_with_weights_are_a_valid_file(path: Path, monkeypatch: pyt
 def test_a_damaged_file_is_refused(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "weights.toml").write_text(text)
     with pytest.raises(SettingsError, match=why):
-        load(weights=tmp_path / "weights.toml")
-
-
-def test_a_file_that_is_missing_or_not_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"can.t read the weights in .*missing\.toml"):
-        load(weights=tmp_path / "missing.toml")
-    (tmp_path / "weights.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SettingsError, match="can't read the weights"):
         load(weights=tmp_path / "weights.toml")
 
 

@@ -55,14 +55,6 @@ def onprompt(site: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
-def test_another_package_joins_by_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "def load(settings):\n    return 'theirs'\n"
-    package(tmp_path, "their-package", "[onprompt.detectors]\ntheirs = their_detector\n", their_detector=code)
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    assert "theirs" in plugins.names("vision.detectors")
-    assert plugins.load("vision.detectors", "theirs").load(None) == "theirs"
-
-
 def test_another_package_can_not_replace_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package(tmp_path, "greedy-package", "[onprompt.detectors]\ncoco = mine\nnew = mine\n", mine="")
     package(tmp_path, "second-package", "[onprompt.detectors]\nnew = mine\n")
@@ -122,8 +114,3 @@ sources = ["url:https://example.invalid/theirs.bin"]
     refused = onprompt(tmp_path, "models")
     assert refused.returncode == 2
     assert "their-package brings another model file picodet.pdmodel" in refused.stderr
-
-
-def test_the_extra_that_brings_a_library_is_named() -> None:
-    assert plugins.how_to_install("ruff") == "pip install 'onprompt[dev]'"
-    assert plugins.how_to_install("unheard_of") == "pip install unheard_of"

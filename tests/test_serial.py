@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 import onprompt
 from onprompt import plugins, serial
@@ -20,124 +17,16 @@ from onprompt.api import judges
 from onprompt.errors import UserError
 from onprompt.settings import Settings
 from onprompt.types import (
-    Answer,
-    Attribute,
-    Box,
-    Check,
-    Claim,
-    Count,
     Decoded,
     FactorScore,
-    Finding,
-    Found,
-    Outcome,
     Picture,
-    PromptEvidence,
-    Relation,
     Sample,
-    Scene,
-    Sighting,
-    Spot,
-    Swatch,
-    Thing,
-    Trait,
-    Usage,
     Verdict,
-    Voice,
 )
-
-TEXT = st.text(max_size=8)
-SHARE = st.floats(0, 1)
-NUMBER = st.integers(0, 9)
-
-
-def some(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
-    return st.lists(strategy, max_size=2).map(tuple)
-
-
-def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.none() | strategy
 
 
 def unseen() -> Decoded:
     raise AssertionError
-
-
-CORNERS = st.tuples(SHARE, SHARE).map(sorted)
-BOX = st.builds(lambda x, y: Box(x[0], y[0], x[1], y[1]), CORNERS, CORNERS)
-FIRST = st.just(0)  # a place in a list
-RGB = st.tuples(NUMBER, NUMBER, NUMBER)
-LAB = st.tuples(SHARE, SHARE, SHARE)
-TRAIT = st.builds(Trait, TEXT, TEXT, SHARE)
-SIGHTING = st.builds(
-    Sighting,
-    *(TEXT, TEXT, BOX, SHARE, TEXT),
-    colours=some(st.builds(Swatch, TEXT, RGB, LAB, SHARE)),
-    traits=some(TRAIT),
-    truncated=st.booleans(),
-    count=st.tuples(NUMBER, NUMBER),
-)
-COUNT = st.builds(Count, NUMBER, maybe(NUMBER), TEXT, st.booleans(), SHARE)
-CLAIM = st.builds(Claim, TEXT, TEXT, TEXT, maybe(COUNT), TEXT, st.booleans())
-FINDING = st.builds(
-    Finding,
-    st.sampled_from(Found),
-    TEXT,
-    maybe(NUMBER),
-    maybe(NUMBER),
-    maybe(SHARE),
-    some(SHARE),
-    some(TEXT),
-)
-CHECK = st.builds(
-    Check,
-    *(CLAIM, FINDING, st.sampled_from(Outcome), SHARE, TEXT, maybe(FIRST), maybe(BOX)),
-    *(some(SIGHTING), some(SIGHTING), SHARE, maybe(FIRST)),
-)
-THING = st.builds(
-    Thing,
-    *(TEXT, TEXT, COUNT, some(st.builds(Attribute, TEXT, TEXT)), some(st.builds(Relation, TEXT, FIRST))),
-    *(st.booleans(), st.booleans(), SHARE, SHARE, maybe(FIRST), some(TEXT)),
-)
-SCENE = st.builds(
-    Scene, TEXT, st.lists(THING, max_size=1).map(tuple), some(TEXT), some(st.builds(Attribute, TEXT, TEXT))
-)
-EVIDENCE = st.builds(PromptEvidence, SCENE, some(SIGHTING), some(SIGHTING), some(TRAIT), st.booleans())
-PICTURE = st.builds(Picture, TEXT, TEXT, st.just(unseen), NUMBER, NUMBER)
-SAMPLE = st.builds(
-    Sample, TEXT, TEXT, PICTURE, st.dictionaries(TEXT, PICTURE, max_size=2), st.dictionaries(TEXT, TEXT, max_size=2)
-)
-FACTOR = st.builds(FactorScore, NUMBER, TEXT, maybe(SHARE), some(NUMBER), maybe(SHARE))
-SPOT = st.builds(Spot, NUMBER, NUMBER, st.dictionaries(TEXT, SHARE, max_size=2))
-ANSWER = st.builds(
-    Answer,
-    TEXT,
-    TEXT,
-    TEXT,
-    st.builds(Usage, NUMBER, NUMBER, SHARE, maybe(SHARE)),
-    some(SPOT),
-    st.booleans(),
-    some(TEXT),
-)
-VOICE = st.builds(
-    Voice,
-    *(TEXT, SHARE, maybe(SHARE), st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), TEXT),
-)
-VERDICT = st.builds(
-    Verdict,
-    *(TEXT, TEXT, SAMPLE, SHARE, st.dictionaries(TEXT, FACTOR, max_size=2), TEXT, some(TEXT), some(CHECK)),
-    *(st.dictionaries(TEXT, maybe(SHARE), max_size=2), maybe(EVIDENCE), some(ANSWER)),
-    stated=st.dictionaries(TEXT, some(TEXT), max_size=2),
-    voices=some(VOICE),
-    provenance=st.dictionaries(TEXT, TEXT | NUMBER | st.dictionaries(TEXT, TEXT, max_size=2), max_size=2),
-).filter(serial.goes_together)
-
-
-@pytest.mark.slow
-@given(VERDICT)
-@hypothesis_settings(max_examples=200, deadline=None)
-def test_any_verdict_is_read_back_the_same(verdict: Verdict) -> None:
-    assert serial.load(json.loads(json.dumps(serial.dump(verdict)))) == verdict
 
 
 def read_back(verdict: Verdict) -> Verdict:

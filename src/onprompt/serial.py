@@ -182,11 +182,6 @@ def in_order(box: Box) -> bool:
     return -1 <= box.left <= box.right <= 2 and -1 <= box.top <= box.bottom <= 2
 
 
-def has_a_colour(swatch: Swatch) -> bool:
-    """Whether a swatch can be drawn."""
-    return all(0 <= channel <= 255 for channel in swatch.rgb)
-
-
 def names_things(scene: Scene) -> bool:
     """Whether all relations and groups of a scene are of objects that it has."""
     named = [place for thing in scene.things for place in (thing.part_of, *(each.target for each in thing.relations))]
@@ -208,7 +203,7 @@ def goes_together(verdict: Verdict) -> bool:
 # What must hold of a value beyond the types of its fields.
 CONSISTENT: dict[type, Callable[[Any], bool]] = {
     Box: in_order,
-    Swatch: has_a_colour,
+    Swatch: lambda swatch: all(0 <= channel <= 255 for channel in swatch.rgb),
     Scene: names_things,
     Verdict: goes_together,
 }

@@ -97,20 +97,6 @@ def test_only_a_four_is_correct_and_an_unreadable_answer_is_neither(outputs: Pat
     assert "unreadable answer" in lines(outputs.parent / "results.left_out.jsonl")[0]["why"]
 
 
-def test_a_second_run_leaves_nothing_of_the_first(outputs: Path) -> None:
-    assert by_model(outputs, ("", "What a lovely picture!")) == (0, 3)
-    judges.close()  # the file of answers is another now
-    assert by_model(outputs, ("", "Step 5: it is\n(4)")) == (3, 0)
-    assert lines(outputs.parent / "results.left_out.jsonl") == []
-
-
-def test_of_another_rubric_only_its_highest_score_is_correct(outputs: Path) -> None:
-    for score in (4, 5):
-        by_model(outputs, ("", f"Reasoning: It is there.\nScore: {score}"), rubric="rate")
-        judges.close()  # the file of answers is another now
-        assert {line["correct"] for line in lines(outputs.parent / "results.jsonl")} == {score == 5}
-
-
 def test_a_rubric_without_an_overall_score_is_refused() -> None:
     verdict = onprompt.verify(photo_path("coffee.png"), "a cup")
     with pytest.raises(UserError, match="needs an overall score, which 'edit' does not have"):

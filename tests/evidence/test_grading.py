@@ -1,7 +1,6 @@
 """Claims that are certain have the rubric's own score; others the one to expect."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -105,18 +104,6 @@ def test_the_exact_mean_and_the_sampled_one_agree(settings: Settings) -> None:
     assert sampled == pytest.approx(np.average(certain, weights=weights[::37]), abs=0.05)
 
 
-def test_it_takes_less_than_two_milliseconds(settings: Settings) -> None:
-    scene = scene_of(*(f"thing{place}" for place in range(5)))
-    checks = [check(kind, place, 0.8) for place in range(5) for kind in ("object", "count", "color", "action")]
-    expect(scene, checks, rubric_score, SCALE, settings)
-    times = []
-    for _ in range(20):
-        start = time.perf_counter()
-        expect(scene, checks, rubric_score, SCALE, settings)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.002
-
-
 KINDS = ("count", "color", "size", "action", "relation", "text")
 
 
@@ -150,17 +137,3 @@ def test_score_value_words_and_interval_never_contradict_each_other(settings: Se
         reason = reasoning(scene, checks)
         assert not (rated.score == 5 and ("Wrong:" in reason or "Missing:" in reason)), reason
         assert len(reason.split()) <= 20
-
-
-def test_a_likelier_claim_never_lowers_the_value(settings: Settings) -> None:
-    rng = np.random.default_rng(2)
-    for _ in range(150):
-        scene, checks = random_case(rng)
-        place = int(rng.integers(0, len(checks)))
-        values = []
-        for probability in (0.1, 0.5, 0.9):
-            old = checks[place]
-            checks[place] = check(old.claim.kind, old.thing, probability, old.otherwise, old.target)
-            values.append(expect(scene, checks, rubric_score, SCALE, settings).value)
-        if checks[place].claim.kind != "object":
-            assert min(np.diff(values)) > -1e-9

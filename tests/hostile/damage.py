@@ -48,11 +48,8 @@ def damaged_text(chance: Random, text: str) -> str:
             case 2:
                 text = text[:start] + chance.choice(ODD) + text[start:]
             case 3:
-                text = (
-                    text[:start]
-                    + chr(chance.choice((chance.randrange(32, 127), chance.randrange(0x3000))))
-                    + text[start + 1 :]
-                )
+                letter = chr(chance.choice((chance.randrange(32, 127), chance.randrange(0x3000))))
+                text = text[:start] + letter + text[start + 1 :]
             case 4:
                 words = text.split(" ")
                 chance.shuffle(words)

@@ -15,11 +15,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import httpx2
@@ -31,7 +30,7 @@ from tests.hostile.damage import damaged_bytes, damaged_text
 from tests.hostile.run_files import SAMPLES, whole
 
 REQUESTS, AT_ONCE = 60, 8
-ANSWER, SLOW, STOP = 30.0, 75.0, 12.0  # seconds until an answer, until a slow upload is refused, until a server ends
+ANSWER, STOP = 30.0, 12.0  # seconds until an answer, until a server ends
 MEMORY = 600  # MB
 DELIBERATE = 502  # the model's answer can't be read, or there is none
 SAID = (
@@ -47,15 +46,13 @@ COOKIES = ('a={"b": 1}; ', "=;;=", "onprompt_token_1=x; é=1", '"', "a=b, c=d", 
 TYPES = ("application/json", "application/json", "application/json; charset=utf-16", "text/plain", "", "é", "a/b/c")
 
 
-@dataclass(frozen=True)
-class Exchange:
+class Exchange(NamedTuple):
     """What a client sends to a server, and how."""
 
     server: str
     parts: tuple[bytes, ...]  # one after the other
     is_whole: bool  # a request in right form, sent to its end: it must be answered
     leaves: bool = False  # the client hangs up and reads nothing
-    is_slow: bool = False  # the client waits with the rest of its body
 
 
 def odd_text(chance: Random, text: str) -> str:
@@ -118,20 +115,20 @@ def review_request(chance: Random) -> tuple[str, str, Any]:
 
 def encoded(chance: Random, body: Any) -> bytes:
     """A body as bytes: JSON, or something like it; deep, wide, damaged."""
-    match chance.randrange(25):
+    depth, wide = chance.choice((100, 9_000, 100_000)), chance.choice((100, 90_000))
+    match chance.randrange(20):
         case 0:
             return damaged_bytes(chance, json.dumps(body).encode())
         case 1:
-            depth = chance.choice((100, 1_000, 9_000, 100_000))
             return b'{"image":' + b"[" * depth + b"]" * depth + b"}"
         case 2:
-            return b"{" + b",".join(b'"k%d":1' % key for key in range(chance.choice((100, 9_000, 90_000)))) + b"}"
+            return b"{" + b",".join(b'"k%d":1' % key for key in range(wide)) + b"}"
         case 3:
-            return b'{"frame":%s}' % (b"9" * chance.choice((20, 5_000, 500_000)))
-        case 4:
             return json.dumps(body).encode(chance.choice(("utf-16", "utf-32", "utf-8-sig")))
-        case 5:
-            return chance.choice((b"", b"null", b"\xff", b'"\\ud800"', b"{}" * 99, b"x" * 3_000_000))
+        case 4:
+            return chance.choice(
+                (b"", b"null", b"\xff", b'"\\ud800"', b'{"frame":%s}' % (b"9" * 5_000), b"x" * 3_000_000)
+            )
         case _:
             return json.dumps(body).encode()
 
@@ -177,18 +174,10 @@ def exchange(chance: Random) -> Exchange:
     return Exchange(server, tuple(sent), is_whole)
 
 
-def slow_upload(chance: Random) -> Exchange:
-    """A request whose end never comes."""
-    size = chance.randrange(2, 1_000_000)
-    head = f"POST /{chance.choice(('v1/verify', 'undo'))} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n"
-    sent = b"x" * chance.randrange(size)
-    return Exchange(chance.choice(("serve", "review")), (head.encode(), sent), is_whole=True, is_slow=True)
-
-
 def outcome(port: int, asked: Exchange) -> str:
     """What came of a request; an assertion fails if it hangs, or is answered by an error that is no answer."""
-    start, told = time.monotonic(), b""
-    with socket.create_connection(("127.0.0.1", port), timeout=SLOW if asked.is_slow else ANSWER) as connection:
+    told = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=ANSWER) as connection:
         with suppress(ConnectionError):  # refused before all of it was sent; the answer can still be read
             for part in asked.parts:
                 connection.sendall(part)
@@ -198,18 +187,14 @@ def outcome(port: int, asked: Exchange) -> str:
             with suppress(OSError):  # the server may have closed it
                 connection.shutdown(socket.SHUT_WR)
         with suppress(ConnectionError):
-            while more := connection.recv(65536):
+            while b"\r\n" not in told and (more := connection.recv(65536)):
                 told = (told + more).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
-                if b"\r\n" in told:
-                    break
-    seconds = time.monotonic() - start
     if not told:
-        assert not asked.is_whole, f"no answer after {seconds:.1f} s to {asked.parts[0][:2000]!r}"
+        assert not asked.is_whole, f"no answer to {asked.parts[0][:2000]!r}"
         return "closed"
     status = int(told.split()[1])
     assert status < 500 or status == DELIBERATE, f"{told[:2000]!r} to {asked.parts[0][:2000]!r}"
-    assert (status == 408) == asked.is_slow, f"{status} after {seconds:.1f} s to {asked.parts[0][:2000]!r}"
-    return "too slow" if asked.is_slow else "done" if status < 400 else "refused"
+    return "done" if status < 400 else "refused"
 
 
 @contextmanager
@@ -233,34 +218,18 @@ def running(folder: Path, command: str, *options: str) -> Iterator[tuple[int, in
 
 
 def save_reviews(chance: Random, port: int, path: Path) -> Counter[str]:
-    """Save reviews one by one, while the run file may be replaced: those that are acknowledged are in the file."""
-    outcomes, replaced_at = Counter[str](), chance.choice((SAMPLES, chance.randrange(SAMPLES)))
+    """Save reviews one by one: those that are acknowledged are in the file."""
     for number in range(SAMPLES):
-        if number == replaced_at:
-            shutil.copy(whole(), path.with_name("new.sqlite"))
-            for name in chance.choice(((), ("run.sqlite-wal", "run.sqlite-shm"))):
-                path.with_name(name).unlink(missing_ok=True)
-            path.with_name("new.sqlite").replace(path)
         review = {"rater": "Saver", "scores": {"score": number % 5}, "comment": f"comment {number}"}
         answer = httpx2.post(f"http://127.0.0.1:{port}/review/{number + 1}", json=review, timeout=ANSWER)
-        assert answer.status_code == (200 if number < replaced_at else 409), (answer.status_code, answer.text)
-        if answer.status_code == 200:
-            assert review["comment"] in comments(path), f"the save of {review} was acknowledged and lost"
-        outcomes["saved" if answer.status_code == 200 else "not saved, file replaced"] += 1
+        assert answer.status_code == 200, answer.text
         time.sleep(chance.uniform(0, 0.05))
-    if replaced_at == SAMPLES:
-        assert comments(path) == {f"comment {number}" for number in range(SAMPLES)}
-        with RunFile(path) as file:
-            assert not file.damage()
-    return outcomes
-
-
-def comments(path: Path) -> set[str]:
-    """The comments of our own rater in a run file."""
-    database = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
-    found = {text for (text,) in database.execute("SELECT comment FROM present_reviews WHERE rater = 'Saver'")}
-    database.close()
-    return found
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+        found = {text for (text,) in database.execute("SELECT comment FROM present_reviews WHERE rater = 'Saver'")}
+    assert found == {f"comment {number}" for number in range(SAMPLES)}
+    with RunFile(path) as file:
+        assert not file.damage()
+    return Counter(saved=SAMPLES)
 
 
 def megabytes(process: int) -> int:
@@ -275,7 +244,6 @@ def case(chance: Random, folder: Path) -> Counter[str]:
     shutil.copy(whole(), path)
     (folder / "said.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in SAID))
     asked = [exchange(chance) for _ in range(REQUESTS)]
-    asked += [slow_upload(chance) for _ in range(8) if chance.random() < 0.03]  # a case with one takes a minute
     model, limits = f"replay/{folder / 'said.jsonl'}", ("--workers", "2", "--queue", "8", "--max-upload", "2")
     with (
         running(folder, "serve", "--model", model, *limits) as (serve, judging),

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
@@ -22,7 +23,6 @@ from onprompt import load_run
 from onprompt.api import judges
 from onprompt.cli import app
 from onprompt.errors import OnpromptError, UserError
-from onprompt.illusion.protocol import SPLITS
 from onprompt.pages.review import Desk, Filters, Queue, ReviewDesk
 from onprompt.probe.pictures import draw
 from onprompt.rubrics.edit import RUBRIC as EDIT
@@ -34,16 +34,12 @@ from onprompt.runs.reviews import Review, ReviewFile
 from onprompt.runs.run import JudgeJob, run
 from onprompt.runs.schema import verdict_digest
 from onprompt.settings import Settings
-from onprompt.types import Rubric
-from tests.illusion.drawn import draw as draw_illusions
-from tests.illusion.test_run import SCENE, SHAPE, ran, said
 from tests.runs.test_run import judged, table
 
 SAMPLES = 40
 LONGEST = 60  # seconds for a command, on a busy machine
 TRIED = 16  # commands on one file
 PROMPTS = ("a red cup and two clocks on a table", "a blue cup and no dog", "a sign that says 'go'")
-SAID = 'Step 1: ["a cup"]\nStep 2: ["a cup"]\nStep 3&4: [("a cup", MISSING)]\nStep 5: so.\n({})'
 ODD = (
     *(None, b"", b"\x00\xff", 0, -1, 2**40, 2**62, -(2**63), 0.5, -0.5, 1e308, math.inf, -math.inf),
     *("", "x", "-1", "nan", "/etc/passwd", "a\x00b", "\x1b[2J", "\u202e", "x" * 100_000, "9" * 5000),
@@ -81,7 +77,7 @@ def whole() -> Path:
 
 @cache
 def honest() -> dict[str, Path]:
-    """Runs of a jury with evidence, of edits and of IllusionBench; the first two with reviews."""
+    """Runs of the evidence, on prompts and on edits, each with reviews."""
     folder = Path(mkdtemp(prefix="onprompt-hostile-"))
     for name, colour in (("a", "red"), ("b", "blue")):
         draw("table", f"{colour} cup, green clock").save(folder / f"{name}.png")
@@ -90,30 +86,15 @@ def honest() -> dict[str, Path]:
     (folder / "edit.csv").write_text(
         "id,before,after,instruction\n0,a.png,b.png,make the cup blue\n1,b.png,a.png,no cup\n"
     )
-    for score in (2, 3):
-        (folder / f"{score}.jsonl").write_text(json.dumps({"text": SAID.format(score)}))
-    models = tuple(f"replay/{folder / name}" for name in ("2.jsonl", "3.jsonl"))
-    jury = Settings(models=models, answers=folder / "answers.sqlite", concurrency=1)
-    for rubric, settings in ((VERIFY, Settings()), (VERIFY, jury), (EDIT, Settings())):
-        data = datasets.open_dataset(str(folder / f"{rubric.name}.csv"), rubric, {})
-        run(data, folder / f"{rubric.name}.sqlite", JudgeJob(rubric.name, settings))
-    draw_illusions(folder / "drawn", SPLITS["sin"], per_class=1)
-    ran(
-        folder, folder / "drawn", said(folder, {"contains": SHAPE, "text": "Car"}, {"contains": SCENE, "text": "Ocean"})
-    )
-    judges.close()
     for rubric in (VERIFY, EDIT):
-        review(folder / f"{rubric.name}.sqlite", rubric)
-    return {name: folder / f"{name}.sqlite" for name in ("verify", "edit", "run")}
-
-
-def review(path: Path, rubric: Rubric) -> None:
-    """Two people score two samples each."""
-    with ReviewFile(path) as file:
-        for number in (1, 2):
-            for rater in ("Ada", "Bob"):
+        path = folder / f"{rubric.name}.sqlite"
+        run(datasets.open_dataset(str(path.with_suffix(".csv")), rubric, {}), path, JudgeJob(rubric.name, Settings()))
+        with ReviewFile(path) as file:
+            for number, rater in product((1, 2), ("Ada", "Bob")):
                 written = Review(dict.fromkeys(rubric.factors, number), {"a cup": "mismatch"}, "no")
                 file.save(number, 1, rater, written, rubric)
+    judges.close()
+    return {name: folder / f"{name}.sqlite" for name in ("verify", "edit")}
 
 
 def case(chance: Random, folder: Path) -> Counter[str]:
@@ -233,7 +214,6 @@ def commands(name: str, path: Path) -> list[tuple[str, Callable[[], int | None]]
         *(f"report --out {out}", f"report --out {out}.html", "report --to markdown", "report --to badge"),
         *(f"export --to {to} --out {out}.{to}" for to in ("csv", "csv --answers", "claims.jsonl", "geneval")),
         *("check", f"fit --out {out}.toml", f"fit --no-reviews --out {out}.toml"),
-        *("illusion report", "illusion report --json"),
     ]
     calls = [(line, partial(invoke, line, path)) for line in lines]
     return [*calls, *((each.__name__, partial(each, path)) for each in (in_python, in_a_browser, resumed))]
@@ -242,8 +222,7 @@ def commands(name: str, path: Path) -> list[tuple[str, Callable[[], int | None]]
 def invoke(line: str, path: Path) -> int:
     """The exit code of a command, run in this process."""
     first, *rest = line.split()
-    words = ["illusion", rest.pop(0)] if first == "illusion" else [first]
-    result = CliRunner().invoke(app, [*words, str(path), *rest])
+    result = CliRunner().invoke(app, [first, str(path), *rest])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code

@@ -30,11 +30,6 @@ def test_one_by_one_as_together() -> None:
     assert dependency_parser.parse_words([]) == []
 
 
-def test_a_tree() -> None:
-    (tree,) = dependency_parser.parse_words([["two", "dogs", "ran"]])
-    assert tree == [Word("CD", "nummod", "two", 1), Word("NNS", "nsubj", "dog", 2), Word("VBD", "ROOT", "run", 2)]
-
-
 @pytest.mark.parametrize("word", ODD)
 def test_odd_words_are_parsed_too(word: str) -> None:
     (tree,) = dependency_parser.parse_words([["a", word, "dog"]])
@@ -45,14 +40,3 @@ def test_odd_words_are_parsed_too(word: str) -> None:
 def test_hashes_are_murmurs() -> None:
     assert dependency_parser.hash_text("coffee") == 3197928453018144401  # as spaCy's documentation has it
     assert dependency_parser.shape("Hello, WORLD 2026!") == "Xxxxx, XXXX dddd!"
-
-
-def test_moves_end_with_a_head_for_all_but_roots() -> None:
-    state = dependency_parser.State(3)
-    for move in ("S", "L-det", "S", "R-dobj", "D", "D"):
-        assert move[0] in state.valid()
-        state.apply(move)
-    assert not state.stack
-    assert not state.remaining
-    assert state.heads == {0: 1, 2: 1}
-    assert state.labels == {0: "det", 2: "dobj"}

@@ -1,8 +1,6 @@
 """What the parser promises of every prompt; the scenes of many are in tests/language/scenes."""
 
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -23,14 +21,6 @@ def test_quantifiers_follow_the_settings(settings: Settings) -> None:
     few, couple = parse("few birds and a couple of cats", other).things
     assert (few.count.low, few.count.high) == (5, 6)
     assert couple.count.exact == 3
-
-
-def test_confidence_of_counts(settings: Settings) -> None:
-    counts = {thing.canonical: thing.count for thing in parse("two dogs, several cats and birds", settings).things}
-    assert counts["dog"].confidence == 1
-    assert counts["dog"].exact == 2
-    assert counts["cat"].confidence < 1
-    assert counts["bird"].exact is None
 
 
 def test_quoted_text_keeps_its_case_and_curly_quotes_are_quotes(settings: Settings) -> None:
@@ -58,19 +48,6 @@ def test_a_misspelt_word_lowers_the_confidence(settings: Settings) -> None:
 def test_a_prompt_without_a_word_is_refused(prompt: str, settings: Settings) -> None:
     with pytest.raises(PromptError):
         parse(prompt, settings)
-
-
-def test_loading_takes_less_than_a_second() -> None:
-    code = (
-        "import time; from onprompt.settings import Settings; s = Settings(); t = time.perf_counter();"
-        "from onprompt.language import parse; parse('a cat on a mat', s); print(time.perf_counter() - t)"
-    )
-    best = 9.0
-    for _ in range(12):  # a busy machine makes any run slow, none fast
-        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        if (best := min(best, float(run.stdout))) < 1:
-            break
-    assert best < 1  # .3 on an idle machine
 
 
 def test_a_prompt_takes_a_few_ms(settings: Settings) -> None:
@@ -116,14 +93,6 @@ PRONOUNS = "it they them he him she her his its their both who which there goes 
 @pytest.mark.parametrize("prompt", ["there goes it", "there has it on the table", "but there turn they", "it it it"])
 def test_a_pronoun_that_leads_to_itself_means_nobody(prompt: str, settings: Settings) -> None:
     assert not parse(prompt, settings).things or parse(prompt, settings).things[0].canonical == "table"
-
-
-@pytest.mark.parametrize("prompt", ["a" * 50_000, "(cat:" + "9" * 400 + ")", "((((" * 2000 + "cat", '"' * 3001 + "cat"])
-def test_odd_prompts_take_no_time_and_give_numbers(prompt: str, settings: Settings) -> None:
-    start = time.process_time()
-    scene = parse(prompt, settings.model_copy(update={"max_prompt_characters": 200_000}))
-    assert time.process_time() - start < 2
-    assert all(thing.importance <= 100 for thing in scene.things)
 
 
 def test_whatever_is_written_the_scene_is_well_formed(settings: Settings) -> None:

@@ -32,11 +32,3 @@ def test_regular_progressive(lemma: str, form: str) -> None:
 )
 def test_progressive_is_an_english_word_or_the_word_as_written(word: str, lemma: str, form: str) -> None:
     assert verb(word, lemma).progressive == form
-
-
-@pytest.mark.parametrize(
-    ("word", "lemma", "infinitive"),
-    [("sitting", "sit", "sit"), ("ran", "run", "run"), ("wakeboarding", "wakeboarde", "wakeboarding")],
-)
-def test_infinitive_is_an_english_word_or_the_word_as_written(word: str, lemma: str, infinitive: str) -> None:
-    assert verb(word, lemma).verb == infinitive

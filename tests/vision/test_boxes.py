@@ -33,11 +33,6 @@ def test_overlap_and_suppression_are_those_of_plain_loops_even_among_equals(seed
         assert kept == plain_suppression(plain, scores.tolist(), classes.tolist(), threshold)
 
 
-def test_one_box_beside_many_is_a_row() -> None:
-    boxes = np.array([[0, 0, 2, 2], [0, 0, 2, 1], [3, 3, 4, 4], [1, 1, 1, 1]], dtype=np.float32)
-    assert box_iou(boxes[0], boxes).tolist() == [1, 0.5, 0, 0]
-
-
 def test_empty_boxes_suppress_none() -> None:
     boxes = np.array([[0.9, 0.9, 0.9, 0.9], [0.2, 0.2, 0.2, 0.2], [0, 0, 1, 1], [0, 0, 1, 0.9]], dtype=np.float32)
     scores = np.array([0.3, 0.9, 0.5, 0.4], dtype=np.float32)

@@ -11,7 +11,6 @@ from onprompt.language import name_of
 from onprompt.settings import Settings
 from onprompt.types import Box, Picture
 from onprompt.vision.boxes import (
-    MAX_SCORE,
     SAME_OBJECT,
     Boxes,
     Curve,
@@ -21,11 +20,9 @@ from onprompt.vision.boxes import (
     calibrate,
     count_probabilities,
     fuse,
-    highest_confidence,
     likely_boxes,
     load_curves,
     logit,
-    ordered_scores,
 )
 from onprompt.vision.closed_set import ClosedSetDetector
 from onprompt.vision.detectors import coco
@@ -56,12 +53,6 @@ def chance(odds: float) -> float:
 # ---- by hand -------------------------------------------------------------------------------------------------------
 
 
-def test_a_plain_curve_leaves_scores_as_they_are() -> None:
-    assert count_probabilities(floats([0.9, 0.5, 0.2]), PLAIN) == pytest.approx([0.9, 0.5, 0.2], abs=1e-6)
-    assert count_probabilities(floats([0.9, 0.01]), PLAIN) == pytest.approx([0.9, 0.1], abs=1e-6)  # the floor
-    assert count_probabilities(floats([1.0]), PLAIN) == pytest.approx([MAX_SCORE], abs=1e-6)
-
-
 def test_at_least_worked_out_by_hand() -> None:
     best, second, third, floor = log(9), 0.0, log(0.25), -log(9)  # the log odds of .9, .5, .2 and .1
     expected = [
@@ -80,12 +71,6 @@ def test_each_network_has_its_own_weight_and_the_rest_goes_by_their_mean() -> No
     curve = TWO._replace(after=1, own=(0, 0), offset=1)
     first = count_probabilities(floats([0.9, 0.9], [0.5, 0.5]), curve)[0]
     assert first == pytest.approx(chance(1 + log(9) / 2), abs=1e-6)
-
-
-def test_a_second_one_is_never_likelier_than_a_first() -> None:
-    rising = PLAIN._replace(first=-3, rank=5)
-    chances = count_probabilities(floats([0.5, 0.5, 0.5]), rising)
-    assert chances == pytest.approx([chance(-3)] * 3, abs=1e-6)
 
 
 @pytest.mark.parametrize("curve", SHIPPED)
@@ -111,33 +96,6 @@ def test_boxes_of_two_networks_are_one_object_each() -> None:
     assert objects.scores == pytest.approx(floats([0.8, 0.9], [0.6, 0]))
 
 
-def test_two_boxes_of_one_network_stay_two_objects() -> None:
-    overlapping = (0.1, 0.1, 0.45, 0.9)
-    assert len(fuse([finds((LEFT, 0.9), (overlapping, 0.5))], PLAIN).scores) == 2
-    pair = fuse([finds((LEFT, 0.9), (overlapping, 0.5)), finds((LEFT, 0.8), (overlapping, 0.7))], TWO)
-    assert sorted(pair.scores.tolist()) == [pytest.approx([0.5, 0.7]), pytest.approx([0.9, 0.8])]
-
-
-def test_boxes_that_overlap_little_are_two_objects() -> None:
-    assert len(fuse([finds((LEFT, 0.9)), finds(((0.25, 0.1, 0.55, 0.9), 0.9))], TWO).scores) == 2
-
-
-def test_objects_come_in_the_order_of_their_weighted_odds() -> None:
-    found = fuse([finds((LEFT, 0.6)), finds((RIGHT, 0.9))], TWO)
-    assert found.scores == pytest.approx(floats([0.6, 0], [0, 0.9]))
-
-
-def test_nothing_found_is_no_object() -> None:
-    assert len(fuse([finds(), finds()], TWO).scores) == 0
-    assert calibrate({"cat": [finds()]}, PLAIN, 0.05) == ()
-    assert calibrate({}, PLAIN, 0.05) == ()
-
-
-def test_scores_are_ordered_for_each_network_and_filled_up() -> None:
-    members = [finds((LEFT, 0.2), (RIGHT, 0.7)), finds((LEFT, 0.4))]
-    assert ordered_scores(members, 3) == pytest.approx(floats([0.7, 0.2, 0], [0.4, 0, 0]))
-
-
 # ---- sightings -----------------------------------------------------------------------------------------------------
 
 
@@ -152,32 +110,7 @@ def test_sightings_of_all_names_come_surest_first() -> None:
     assert [sighting.confidence for sighting in seen if sighting.label == "cat"] == pytest.approx(chances)
 
 
-def test_fainter_sightings_than_the_least_are_left_out() -> None:
-    found = {"cat": [finds((LEFT, 0.3), (RIGHT, 0.9))]}
-    every = [sighting.confidence for sighting in calibrate(found, PLAIN, 0.0)]
-    assert len(every) == 2
-    assert [sighting.confidence for sighting in calibrate(found, PLAIN, every[1])] == every
-    assert [sighting.confidence for sighting in calibrate(found, PLAIN, every[1] + 1e-6)] == every[:1]
-    assert calibrate(found, PLAIN, 1.0) == ()
-
-
-def test_one_object_seen_by_all_networks_is_one_sighting() -> None:
-    alone = calibrate({"cat": [finds((LEFT, 0.6)), finds(), finds(), finds()]}, PAIR, 0.0)
-    by_all = calibrate({"cat": [finds((LEFT, 0.6))] * 4}, PAIR, 0.0)
-    assert len(alone) == len(by_all) == 1
-    assert alone[0].confidence < 0.5 < by_all[0].confidence
-
-
 # ---- the curves that are shipped -----------------------------------------------------------------------------------
-
-
-def test_the_shipped_curves_load() -> None:
-    assert set(load_curves()) == {coco.CURVE}
-    for curve in load_curves().values():
-        assert 0 < curve.floor < 0.1
-        assert sum(curve.mix) == pytest.approx(1, abs=0.001)
-        assert all(weight > 0 for weight in curve.own)
-        assert all(isinstance(number, float) for number in (*curve.mix, *curve.own, curve.offset, *curve[5:]))
 
 
 @pytest.mark.models
@@ -194,34 +127,6 @@ def test_a_clear_score_is_likely_one_and_a_faint_one_is_not(curve: Curve) -> Non
     cat, dog = calibrate(found, curve, 0.0)
     assert cat.label == "cat"
     assert dog.confidence < 0.25 < 0.75 < cat.confidence
-
-
-@pytest.mark.parametrize("curve", SHIPPED)
-def test_a_higher_score_is_never_less_sure(curve: Curve) -> None:
-    scores = [np.full((len(curve.own), 1), score) for score in np.linspace(0.05, 1, 20)]
-    sure = [float(count_probabilities(score, curve)[0]) for score in scores]
-    assert sure == sorted(sure)
-    assert len(set(sure)) == 20
-
-
-@pytest.mark.parametrize("curve", SHIPPED)
-def test_more_of_them_never_lower_the_first(curve: Curve) -> None:
-    networks = len(curve.own)
-    for best in (0.1, 0.4, 0.8):
-        for more in (0.02, 0.1, 0.4, 0.8):
-            fewer, others = (np.full((networks, 1), best, dtype=np.float32), np.full((networks, 3), min(more, best)))
-            first = count_probabilities(fewer, curve)[0]
-            extended = np.concatenate([fewer, others], axis=1).astype(np.float32)
-            assert count_probabilities(extended, curve)[0] >= first
-
-
-@pytest.mark.parametrize("curve", SHIPPED)
-def test_three_clear_ones_are_three_and_one_is_not_two(curve: Curve) -> None:
-    networks = len(curve.own)
-    three = count_probabilities(np.repeat(floats([0.9, 0.9, 0.9, 0.02]), networks, axis=0), curve)
-    assert (three >= 0.5).tolist() == [True, True, True, False]
-    one = count_probabilities(np.repeat(floats([0.9, 0.02]), networks, axis=0), curve)
-    assert (one >= 0.5).tolist() == [True, False]
 
 
 # ---- the same, less the work ----------------------------------------------------------------------------------------
@@ -262,16 +167,6 @@ def test_objects_are_fused_as_in_plain_loops(seed: int) -> None:
     assert list(zip(*(each.tolist() for each in fast), strict=True)) == [
         (box.tolist(), scores.tolist(), word) for box, scores, word in plain
     ]
-
-
-@pytest.mark.parametrize("curve", SHIPPED)
-def test_no_name_is_more_confident_than_its_limit(curve: Curve) -> None:
-    number = len(curve.own)
-    for seed in range(20):
-        members = networks_that_see(seed, number)
-        best = floats([member.scores.max(initial=0) for member in members])
-        surest = max((sighting.confidence for sighting in calibrate({"cat": members}, curve, 0.0)), default=0.0)
-        assert highest_confidence(best, curve)[0] >= surest
 
 
 @pytest.mark.parametrize("seed", range(5))

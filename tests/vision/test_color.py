@@ -34,12 +34,6 @@ def test_delta_e_2000_gives_the_published_values(
     assert float(color.delta_e_2000(b, a)) == pytest.approx(distance, abs=1e-4)
 
 
-def test_lab_of_known_colors() -> None:
-    rgb = np.array([[255, 255, 255], [0, 0, 0], [255, 0, 0]], dtype=np.uint8)
-    expected = np.array([[100, 0, 0], [0, 0, 0], [53.24, 80.09, 67.20]])
-    assert np.allclose(color.rgb_to_lab(rgb), expected, atol=0.1)
-
-
 PURE = {
     **{"red": (220, 20, 20), "orange": (255, 140, 0), "yellow": (255, 230, 20), "green": (20, 140, 40)},
     **{"blue": (30, 60, 220), "purple": (128, 0, 140), "pink": (255, 150, 190), "brown": (110, 65, 25)},
@@ -75,14 +69,6 @@ def test_drawn_objects_have_their_color(name: str, light: str, settings: Setting
     assert color.likeness(swatches[0], name, settings.color_match, settings.color_near) == 1
 
 
-def test_two_colors_are_both_dominant(settings: Settings) -> None:
-    pixels = np.zeros((100, 100, 3), dtype=np.uint8)
-    pixels[:, :50], pixels[:, 50:] = PURE["red"], PURE["white"]
-    swatches = color.dominant_colors(pixels.reshape(-1, 3), 1.0, settings.color_share)
-    assert {swatch.name for swatch in swatches} == {"red", "white"}
-    assert sum(swatch.share for swatch in swatches) == pytest.approx(1, abs=0.01)
-
-
 @pytest.mark.parametrize(
     ("rgb", "term", "likeness"),
     [
@@ -110,11 +96,6 @@ def test_the_basic_color_counts_first_then_the_shade(
     assert color.likeness(found, term, settings.color_match, settings.color_near) == likeness
 
 
-def test_a_color_that_is_not_there_is_never_dominant() -> None:
-    pixels = np.full((4000, 3), PURE["red"], dtype=np.uint8)
-    assert [s.name for s in color.dominant_colors(pixels, 1.0, 0.0)] == ["red"]
-
-
 def test_a_thing_in_light_and_shadow_has_one_color() -> None:
     shaded = (np.array(PURE["yellow"]) * np.linspace(0.55, 1, 500)[:, None]).astype(np.uint8)
     assert [s.name for s in color.dominant_colors(shaded, 1.0, 0.1)] == ["yellow"]
@@ -122,30 +103,7 @@ def test_a_thing_in_light_and_shadow_has_one_color() -> None:
     assert [s.name for s in color.dominant_colors(wall, 1.0, 0.1)] == ["white"]
 
 
-def test_the_more_a_color_covers_the_surer_its_name() -> None:
-    pixels = np.array([PURE["red"]] * 700 + [PURE["blue"]] * 300, dtype=np.uint8)
-    red, blue = color.dominant_colors(pixels, 1.0, 0.2)
-    assert (red.name, blue.name) == ("red", "blue")
-    assert 0.3 < color.swatch_confidence(blue) < 0.5 < color.swatch_confidence(red) <= 0.95
-
-
 def test_a_dim_picture_is_seen_as_in_full_light_within_bounds() -> None:
     assert color.exposure_gain(np.full((50, 50, 3), 255, dtype=np.uint8)) == 1.0
     assert color.exposure_gain(np.full((50, 50, 3), 204, dtype=np.uint8)) == pytest.approx(1.25)
     assert color.exposure_gain(np.zeros((50, 50, 3), dtype=np.uint8)) == color.MAX_GAIN
-
-
-def test_every_term_can_be_checked_and_others_not() -> None:
-    assert all(color.can_check(term) and len(color.examples(term)) for term in color.ALL_TERMS)
-    assert all(color.can_check(f"{tone} {term}") for term in color.ALL_TERMS for tone in ("dark", "light"))
-    assert not color.can_check("iridescent")
-
-
-@pytest.mark.models
-@pytest.mark.parametrize(
-    "box", [Box(0, 0, 0.001, 0.001), Box(0.5, 0.5, 0.5, 0.5), Box(0.999, 0.999, 1, 1), Box(0, 0, 1, 0.001)]
-)
-def test_the_smallest_boxes_have_a_color(box: Box, settings: Settings) -> None:
-    picture = load_picture(np.full((50, 80, 3), PURE["red"], dtype=np.uint8), settings)
-    inside = masked_pixels(picture, box, segment(picture, box, settings))
-    assert [s.name for s in color.dominant_colors(inside, 1.0, settings.color_share)] == ["red"]

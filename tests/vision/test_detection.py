@@ -10,7 +10,7 @@ import pytest
 import onprompt
 from onprompt.errors import ImageError
 from onprompt.language import name_of
-from onprompt.settings import Settings, load
+from onprompt.settings import Settings
 from onprompt.types import Box, Sighting
 from onprompt.vision.detection import crowd_sightings, detect, measure_geometry, occlusion
 from onprompt.vision.image import load_picture
@@ -29,12 +29,6 @@ def test_all_that_can_be_told_of_a_sighting_is_told_with_a_confidence() -> None:
     assert all(0 < sure <= 1 for _, sure in traits.values())
     assert bus.mask is not None
     assert bus.colours
-
-
-def test_without_attributes_only_size_and_place_are_told() -> None:
-    bus = onprompt.see(photo("bus.jpg"), ["bus"], attributes=False)[0]
-    assert bus.mask is None
-    assert {trait.kind for trait in bus.traits} == {"size", "position"}
 
 
 def test_people_have_joints_and_postures(settings: Settings) -> None:
@@ -125,10 +119,3 @@ def test_many_small_things_are_found_by_a_closer_look(settings: Settings) -> Non
         for fine in (False, True)
     }
     assert found[True] > found[False]
-
-
-def test_the_permissive_detector_uses_permissive_files_only() -> None:
-    from onprompt.vision.detectors import load_detector
-    from onprompt.weights.manifest import find
-
-    assert all(file.permissive for file in find(load_detector(load(permissive=True)).files))

@@ -55,25 +55,6 @@ def test_a_channel_with_large_values_leaves_steps_to_the_others() -> None:
     assert np.linalg.norm(rounded[inner] - exact[inner]) / np.linalg.norm(exact[inner]) < 0.02
 
 
-def test_an_output_that_two_layers_use_is_rounded_once() -> None:
-    random = np.random.default_rng(0)
-    inputs = random.random((1, CHANNELS, 8, 8)).astype(np.float32)
-    first, second = (random.normal(size=(8, CHANNELS, 1, 1)).astype(np.float32) for _ in range(2))
-
-    def two_layers() -> ov.Model:
-        x = op.parameter([1, CHANNELS, 8, 8], np.float32)
-        layers = [op.convolution(x, weights, [1, 1], [0, 0], [0, 0], [1, 1]) for weights in (first, second)]
-        return ov.Model([op.add(*layers)], [x], "two layers")
-
-    places = (0, 2, 3)
-    measured = runtime.Activation(inputs.min(axis=places), inputs.max(axis=places), inputs.mean(axis=places))
-    model = runtime.quantize(two_layers(), [measured, measured])
-    roundings = [node for node in model.get_ops() if node.get_type_name() == "FakeQuantize"]
-    assert len(roundings) == 3  # the input, and the weights of each layer
-    exact, rounded = run(two_layers(), inputs), run(model, inputs)
-    assert np.linalg.norm(rounded - exact) / np.linalg.norm(exact) < 0.02
-
-
 def test_the_largest_sums_do_not_overflow() -> None:
     weights = np.ones((32, CHANNELS, 3, 3), dtype=np.float32)
     weights[0] = -1
@@ -89,21 +70,6 @@ def test_zero_is_a_step_and_the_range_is_covered(ends: tuple[float, float]) -> N
     assert high >= ends[1] - 1e-6
     step = (high - low) / runtime.STEPS
     assert abs(low / step - round(low / step)) < 1e-3
-
-
-def test_what_was_not_measured_stays_in_32_bits() -> None:
-    random = np.random.default_rng(0)
-    weights = random.normal(size=(8, 4, 3, 3)).astype(np.float32)
-    inputs = random.normal(size=(1, 4, 8, 8)).astype(np.float32)
-    unmeasured = runtime.Activation(*np.full((3, 4), np.nan, dtype=np.float32))
-    kept = runtime.quantize(convolution(weights), [unmeasured])
-    assert np.array_equal(run(kept, inputs), run(convolution(weights), inputs))
-    assert runtime.load_activations("a network that nobody measured") == ()
-
-
-def test_measurements_of_another_network_are_refused() -> None:
-    with pytest.raises(ValueError, match="zip"):
-        runtime.quantize(convolution(np.ones((8, 4, 3, 3), dtype=np.float32)), [])
 
 
 @pytest.mark.models

@@ -60,23 +60,3 @@ def test_joints_on_a_wall_are_no_face(settings: Settings) -> None:
     nobody = Person(Box(0, 0, 1, 1), {name: np.array(place) for name, place in joints.items()})
     picture = load_picture(np.full((300, 300, 3), 180, dtype=np.uint8), settings)
     assert people.smile_traits(picture, nobody, settings) == []
-
-
-def test_from_behind_there_is_no_face(settings: Settings) -> None:
-    picture, one = astronaut(settings)
-    unseen = {name: place for name, place in one.joints.items() if "eye" not in name}
-    assert people.crop_from_joints(Person(one.box, unseen)) is None
-    assert people.smile_traits(picture, Person(one.box, unseen), settings) == []
-
-
-def test_the_square_is_level_and_centred() -> None:
-    square = people.crop_transform(np.array([50.0, 80.0]), np.array([10.0, 10.0]), 100.0)
-    centre = square[:, :2] @ (50, 80) + square[:, 2]
-    right_of_it = square[:, :2] @ (51, 81) + square[:, 2]
-    assert centre == pytest.approx((people.FACE_SIDE / 2, people.FACE_SIDE / 2))
-    assert right_of_it[1] == pytest.approx(people.FACE_SIDE / 2)
-    assert right_of_it[0] > centre[0]
-
-
-def test_the_words_for_expressions_do_not_contradict_each_other() -> None:
-    assert not people.SMILING & people.NOT_SMILING

@@ -7,10 +7,8 @@ from PIL import Image, ImageDraw
 from onprompt.settings import Settings
 from onprompt.types import Picture
 from onprompt.vision import backbone
-from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.global_properties import medium
 from onprompt.vision.image import load_picture
-from onprompt.vision.matchers import small
 from onprompt.vision.matchers.small import (
     TEXT_FILES,
     SmallMatcher,
@@ -57,48 +55,6 @@ def test_chances_are_the_same_one_by_one_and_together(settings: Settings) -> Non
     assert model.probabilities(cat, []) == model.phrase_probabilities(cat, []) == []
 
 
-def test_a_text_is_read_once_and_its_vector_depends_on_no_other(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts, read = [*CAPTIONS.values()], []
-    run = Network.run
-
-    def counted(network: Network, inputs: list[Floats]) -> list[Floats]:
-        read.append(int(inputs[0].any(axis=1).sum()))  # batches are padded with zeros
-        return run(network, inputs)
-
-    monkeypatch.setattr(Network, "run", counted)
-    model = SmallMatcher(settings)
-    vectors = model.embed_texts([*texts[:2], texts[0]])
-    assert (vectors[0] == vectors[2]).all()
-    assert (model.embed_texts(texts)[:2] == vectors[:2]).all()
-    assert (SmallMatcher(settings).embed_texts(texts[1:2]) == vectors[1]).all()
-    assert read == [2, 1, 1]
-    many = [f"{number} dogs on a beach" for number in range(2, 13)]
-    assert (model.embed_texts(many)[-1] == SmallMatcher(settings).embed_texts(many[-1:])[0]).all()
-
-
-def test_a_picture_is_looked_at_once(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks, numbers = [], backbone.image_features
-
-    def counted(small: Pixels, force: Settings) -> Floats:
-        looks.append(small.shape)
-        return numbers(small, force)
-
-    monkeypatch.setattr(backbone, "image_features", counted)
-    monkeypatch.setattr(small, "CACHE_SIZE", 1)
-    model, cat, cup = SmallMatcher(settings), picture("chelsea.png", settings), picture("coffee.png", settings)
-    for _ in range(3):
-        model.probabilities(cat, ["a cat"])
-    assert len(looks) == 1
-    model.probabilities(picture("chelsea.png", settings), ["a cat"])  # the same file
-    assert len(looks) == 1
-    model.probabilities(cup, ["a cup"])
-    assert len(looks) == 2
-    model.probabilities(cat, ["a cat"])  # it had to make room
-    assert len(looks) == 3
-
-
 def test_pictures_that_differ_are_not_taken_for_each_other(settings: Settings) -> None:
     """Two palettes on the same bytes."""
     model, found = SmallMatcher(settings), []
@@ -107,17 +63,6 @@ def test_pictures_that_differ_are_not_taken_for_each_other(settings: Settings) -
         image.putpalette(color)
         found.append(model.embed_image(load_picture(image, settings)).vectors[0])
     assert not np.allclose(found[0], found[1], atol=0.01)
-
-
-def test_vectors_have_length_one_and_a_row_for_each_part(settings: Settings) -> None:
-    model = SmallMatcher(settings)
-    found = model.embed_image(picture("bus.jpg", settings)).vectors
-    told = model.embed_texts(["a bus", "x"])
-    assert found.shape[0] == 5
-    for vectors in (found, told):
-        assert np.linalg.norm(vectors[:, :-1], axis=1) == pytest.approx(1, abs=1e-4)
-    assert (found[:, -1] == 1).all()
-    assert (told[:, -1] < 0).all()
 
 
 def test_a_phrase_may_be_true_of_a_part(settings: Settings) -> None:
@@ -148,19 +93,6 @@ def test_towers_worked_out_by_hand() -> None:
     assert found == pytest.approx(np.array([[0.6, 0.8, -0.35], [0, 1, -0.25]]))
 
 
-def test_a_chance_is_even_where_its_line_crosses() -> None:
-    assert logistic(np.array([0.2, 0.3]), np.array([10.0, -2.0])) == pytest.approx([0.5, 1 / (1 + np.exp(-1))])
-
-
-def test_the_trained_file_is_small_and_whole() -> None:
-    assert small.WEIGHTS.stat().st_size < 12e6
-    with np.load(small.WEIGHTS) as file:
-        assert all(np.isfinite(weight(name)).all() for name in file.files)
-    assert weight("image.mean").shape == (2 * backbone.HIDDEN + 2 * 1000 + 6 * backbone.BINS,)
-    assert weight("whole")[0] > 0
-    assert weight("phrase")[0] > 0
-
-
 # ---- numbers -------------------------------------------------------------------------------------------------------
 
 
@@ -176,24 +108,6 @@ def test_extreme_shapes_have_numbers(shape: tuple[int, int], settings: Settings)
     found = backbone.image_features(backbone.shrink(np.zeros((*shape, 3), dtype=np.uint8)), settings)
     assert found.shape == (5, 2 * backbone.HIDDEN + 2 * 1000 + 6 * backbone.BINS)
     assert np.isfinite(found).all()
-
-
-def test_colors_are_shares() -> None:
-    half = np.zeros((100, 100, 3), dtype=np.uint8)
-    half[:, 50:] = (255, 0, 0)
-    found = backbone.color_histogram(half) ** 2
-    assert found.reshape(6, backbone.BINS).sum(axis=1) == pytest.approx(np.ones(6), abs=1e-3)
-    assert sorted(found[: backbone.BINS], reverse=True)[:2] == pytest.approx([0.5, 0.5], abs=0.02)
-    red = int(found[: backbone.BINS - backbone.GRAYS].argmax())
-    left, right = found.reshape(6, backbone.BINS)[2:4, red]
-    assert (left, right) == (pytest.approx(0, abs=0.02), pytest.approx(1, abs=0.02))
-
-
-def test_parts_lie_in_the_corners() -> None:
-    pixels = np.arange(100, dtype=np.uint8).reshape(10, 10, 1)
-    first, _, _, last = backbone.corner_crops(pixels)
-    assert (first[0, 0, 0], last[-1, -1, 0]) == (0, 99)
-    assert first.shape == last.shape == (6, 6, 1)
 
 
 def test_words_are_read_whatever_the_text(settings: Settings) -> None:

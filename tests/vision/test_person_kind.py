@@ -59,20 +59,6 @@ def test_a_tiny_box_has_no_traits(settings: Settings) -> None:
     assert traits(photo("bus.jpg"), Box(*small, MEN[0].bottom), settings)
 
 
-@pytest.mark.parametrize(("chance", "trait"), [(0.8, ("female", 0.8)), (0.5, ("female", 0.5)), (0.1, ("male", 0.9))])
-def test_the_likelier_side_is_reported_with_its_probability(chance: float, trait: tuple[str, float]) -> None:
-    assert people.likelier("sex", chance) == Trait("sex", *trait)
-
-
-def test_a_crop_is_padded_to_a_square_and_the_head_is_its_top() -> None:
-    pixels = np.zeros((200, 100, 3), dtype=np.uint8)
-    pixels[:100] = 255
-    whole, head = people.person_crops(pixels, Box(0, 0, 1, 1))
-    assert (whole.shape, head.shape) == ((200, 200, 3), (100, 100, 3))
-    assert (whole[:, :50] == people.GRAY).all()
-    assert head[:90].min() > 200  # the white half alone
-
-
 @pytest.mark.parametrize(("label", "told"), [("man", True), ("woman", True), ("person", False), ("bus", False)])
 def test_only_of_men_and_women_is_it_told(label: str, told: bool, settings: Settings) -> None:
     seen = detect(load_picture(photo("bus.jpg"), settings), [name_of(label)], settings, [])

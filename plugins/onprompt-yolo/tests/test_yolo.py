@@ -13,11 +13,11 @@ from onprompt.errors import UserError
 from onprompt.language import name_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box
-from onprompt.vision.boxes import Boxes, Curve, calibrate, count_probabilities, letterbox, load_curves
+from onprompt.vision.boxes import Boxes, Curve, calibrate, count_probabilities, load_curves
 from onprompt.weights import cache
 from onprompt.weights.manifest import find, read
 from onprompt_yolo import CURVES, MANIFEST, strong, world, yolo26
-from onprompt_yolo.letterbox import GREY, SIDE
+from onprompt_yolo.letterbox import letterbox
 from tests.conftest import photo, photo_path
 
 DETECTORS = ("yolo26", "world", "strong")
@@ -79,7 +79,7 @@ def test_networks_are_compiled_once_whatever_the_settings(settings: Settings) ->
 def test_extreme_shapes_do_not_break_anything(shape: tuple[int, int]) -> None:
     pixels = np.zeros((*shape, 3), dtype=np.uint8)
     see(pixels, ["dog"], attributes=False, settings=load(detector="strong"))
-    padded, inner = letterbox(pixels, SIDE, 32, GREY, 1)
+    padded, inner = letterbox(pixels)
     assert padded.shape[0] % 32 == padded.shape[1] % 32 == 0
     assert min(inner) >= 1
 

@@ -131,7 +131,7 @@ def run_moves(vectors: Floats, lengths: Sequence[int]) -> list[State]:
     places = np.arange(features.shape[1])
     states = [State(length, start) for length, start in zip(lengths, accumulate((0, *lengths)), strict=False)]
     active = states
-    while active := [state for state in active if state.stack or state.remaining]:
+    while active := [state for state in active if state.stack or state.coming]:
         contexts = np.array([state.context() for state in active])  # an empty place, -1, is the last row
         hidden = (features[contexts, places].sum(axis=1).reshape(-1, *bias.shape) + bias).max(axis=2)
         scores = product(hidden, upper) + upper_bias + np.array([weights.impossible(state.valid()) for state in active])
@@ -142,34 +142,20 @@ def run_moves(vectors: Floats, lengths: Sequence[int]) -> list[State]:
 
 @dataclass(slots=True)
 class State:
-    """A sentence as far as it is parsed: words on the stack, and those to come, of which some came back."""
+    """A sentence as far as it is parsed: words on the stack, and those to come; the next of each is last."""
 
     length: int
     offset: int = 0  # of its first word among those of all sentences
-    next: int = 0  # of the words that were never on the stack
     stack: list[int] = field(default_factory=list)
-    returned: list[int] = field(default_factory=list)
+    coming: list[int] = field(init=False)
     heads: dict[int, int] = field(default_factory=dict)
     labels: dict[int, str] = field(default_factory=dict)
     children: tuple[dict[int, list[int]], dict[int, list[int]]] = field(default_factory=lambda: ({}, {}))
     unshiftable: set[int] = field(default_factory=set)
     starts: set[int] = field(default_factory=set)  # of sentences
 
-    @property
-    def remaining(self) -> int:
-        """The number of words to come."""
-        return self.length - self.next + len(self.returned)
-
-    def stacked(self, at: int) -> int:
-        """A word on the stack, from the top; -1 where there is none."""
-        return self.stack[-1 - at] if at < len(self.stack) else -1
-
-    def coming(self, at: int) -> int:
-        """A word to come; -1 where there is none."""
-        if at < len(self.returned):
-            return self.returned[-1 - at]
-        word = self.next + at - len(self.returned)
-        return word if word < self.length else -1
+    def __post_init__(self) -> None:
+        self.coming = list(reversed(range(self.length)))
 
     def last_child(self, word: int, right: bool) -> int:
         """The latest child on one side of a word; -1 where there is none."""
@@ -177,15 +163,14 @@ class State:
         return found[-1] if found else -1
 
     def context(self) -> list[int]:
-        """The words that the next move depends on, as numbers among those of all sentences."""
-        first, top = self.coming(0), self.stacked(0)
+        """The words that the next move depends on, as numbers among those of all sentences; -1 for none."""
+        (first, second), (top, *below) = nearest(self.coming, 2), nearest(self.stack, 3)
         around = [self.last_child(first, False), self.last_child(top, False), self.last_child(top, True)]
-        words = first, self.coming(1), top, self.stacked(1), self.stacked(2), *around
-        return [word + self.offset if word >= 0 else -1 for word in words]
+        return [word + self.offset if word >= 0 else -1 for word in (first, second, top, *below, *around)]
 
     def valid(self) -> str:
         """The moves that are possible."""
-        moves, remaining, first, second = "", self.remaining, self.coming(0), self.coming(1)
+        moves, remaining, (first, second) = "", len(self.coming), nearest(self.coming, 2)
         starts = first in self.starts
         if not self.stack or (remaining >= 2 and not starts and first not in self.unshiftable):
             moves += SHIFT
@@ -200,25 +185,20 @@ class State:
     def apply(self, move: str) -> None:
         """Make a move, such as `S` or `L-nsubj`."""
         kind, _, label = move.partition("-")
-        first = self.coming(0)
         if kind == REDUCE:
             top = self.stack.pop()
             if self.stack and top not in self.heads:
                 self.unshiftable.add(top)
-                self.returned.append(top)
+                self.coming.append(top)
         elif kind == LEFT:
-            self.attach(first, self.stack.pop(), label)
-            self.unshiftable.discard(first)
+            self.attach(self.coming[-1], self.stack.pop(), label)
+            self.unshiftable.discard(self.coming[-1])
         elif kind == BREAK:
-            self.starts.add(self.coming(1))
+            self.starts.add(self.coming[-2])
         else:
             if kind == RIGHT:
-                self.attach(self.stack[-1], first, label)
-            self.stack.append(first)
-            if self.returned:
-                self.returned.pop()
-            else:
-                self.next += 1
+                self.attach(self.stack[-1], self.coming[-1], label)
+            self.stack.append(self.coming.pop())
 
     def attach(self, head: int, child: int, label: str) -> None:
         """Add an arc, in place of the child's earlier one."""
@@ -228,6 +208,11 @@ class State:
                 siblings.pop()
         self.children[child > head].setdefault(head, []).append(child)
         self.heads[child], self.labels[child] = head, label
+
+
+def nearest(words: Sequence[int], number: int) -> list[int]:
+    """The last words, the last one first; -1 where there is none."""
+    return [words[-1 - at] if at < len(words) else -1 for at in range(number)]
 
 
 MASK64, MASK32 = (1 << 64) - 1, (1 << 32) - 1

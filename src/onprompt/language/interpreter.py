@@ -4,18 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.ontology import parts
+from onprompt.language.ontology import is_a, parts
 from onprompt.language.scene import Draft, SceneBuilder, degree, describe, relate
 from onprompt.language.tokens import Token
 from onprompt.language.tree import CLAUSES, MAX_DEPTH, NAME_PARTS, OBJECTS, SUBJECTS, Node, has_word
-from onprompt.language.words import attribute_of
+from onprompt.language.words import attribute_of, singular
 from onprompt.types import Attribute, Count
 
 PREDICATES = ("acomp", "oprd", "conj", "ROOT", "advcl", "acl", "attr", "appos", "amod", "ccomp", "xcomp", "relcl")
 VERBAL_KINDS = frozenset(("expression", "lighting", "orientation"))  # "smiling" is no action
 PARTICIPLES = frozenset(("VBN", "VBD"))
 PLACES = frozenset(("in", "on", "at"))
-COUNTED = ("det", "nummod")
 DENIALS = ("not", "n't", "never")
 
 
@@ -245,10 +244,8 @@ class Interpreter:
 
     def is_parallel(self, node: Node, child: Node) -> bool:
         """`a girl with a balloon and a boy with a kite`: the boy is joined to the girl, not to the balloon."""
-        if node.dep != "pobj":
-            return False
-        counted_beside_garment = child.under(*COUNTED) and is_worn(node) and not is_worn(child)
-        return bool(counted_beside_garment) or has_word(child.under("prep"), node.head.lower, "without")
+        besides_garment = is_worn(node) and is_a(singular(child.lower), "person", "animal")
+        return node.dep == "pobj" and (besides_garment or has_word(child.under("prep"), node.head.lower, "without"))
 
     def conjoined_objects(self, node: Node, until: int) -> list[Draft]:
         """The objects of a noun and of the conjuncts around it, which share what follows."""

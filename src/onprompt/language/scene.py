@@ -158,7 +158,8 @@ class SceneBuilder:
         groups = [other for other in present if other.plural and other.count.explicit]
         counted = [other for other in present if other.count.words in lex.ARTICLES]
         subjects = [other for other in counted if other.subject]
-        ranked = [*groups[-1:], *subjects[-1:], *counted[-1:], *present[-1:]]
+        plural = sorted((other for other in present if other.plural), key=lambda other: other.subject)
+        ranked = [*groups[-1:], *subjects[-1:], *counted[-1:], *plural[-1:], *present[-1:]]
         if not ranked:
             return None
         draft.canonical = ranked[0].canonical

@@ -101,9 +101,10 @@ class Node:
         prep = self.head
         if self.dep != "pobj" or prep.lower not in {"in", "with"} or self.token.text is not None:
             return False
-        script = singular(self.lower) in lex.SCRIPT_NOUNS and (prep.head.token.text is not None or prep.lower == "in")
         written = prep.lower == "in" and prep.head.lower in lex.WRITING_PARTICIPLES
-        return script or (written and not self.under("det", "poss"))
+        if {self.lower, singular(self.lower)} & lex.SCRIPT_NOUNS:
+            return prep.head.token.text is not None or prep.lower == "in"
+        return written and not self.under("det", "poss")
 
     def under(self, *deps: str) -> list[Node]:
         """The children with one of these labels."""
@@ -219,14 +220,21 @@ def fix_noun_taken_for_verb(node: Node, _: Sequence[Node]) -> bool:
 
 
 def fix_adjective_taken_for_noun(node: Node, _: Sequence[Node]) -> bool:
-    """`a black and a white cat`: the black one is a cat, too."""
+    """`a grey and white cat` is one cat; of `a black and a white cat` the black one is a cat, too."""
     if lex.kind_of(node.lower) is None or node.lower in lex.COLOUR_NOUNS or node.under(*NAME_PARTS):
         return False
-    things = (child for child in node.under("conj") if child.is_noun and child.under("det") and child.under("amod"))
-    thing, attribute = next(things, None), attribute_of(node.lower)
-    if thing is None or attribute is None or not node.under("det"):
+    thing, attribute = next((child for child in node.under("conj") if child.is_noun), None), attribute_of(node.lower)
+    if thing is None or attribute is None:
         return False
-    node.token = replace(node.token, name=thing.token.name or thing.lower, attributes=(attribute,))
+    if attribute.kind == "color" and not thing.under("det", "nummod", "poss"):
+        for child in node.under("det", "nummod", "poss"):
+            child.attach(thing, child.dep)
+        thing.attach(thing if node.head is node else node.head, node.dep)
+        node.attach(thing, "amod")
+    elif thing.under("det") and thing.under("amod") and node.under("det"):
+        node.token = replace(node.token, name=thing.token.name or thing.lower, attributes=(attribute,))
+    else:
+        return False
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from onprompt import wording
 from onprompt.errors import UnreadableAnswer
@@ -85,7 +85,7 @@ def read(answer: str, sample: Sample) -> Reading:
     differences = tuple((unquote(groups[:4]), unquote(groups[4:])) for groups in pairs)
     summary = "" if asked or differences else last_line(answer, start)
     seen = [unquote(quoted.groups()) for quoted in ITEM.finditer(bracketed_list(lists.get("2", "")))]
-    return make_reading(score, start, Lists(asked, seen, differences), summary)
+    return make_reading(score, start, asked, seen, differences, summary)
 
 
 def read_json(document: Mapping[str, Any], answer: str) -> Reading:
@@ -99,29 +99,28 @@ def read_json(document: Mapping[str, Any], answer: str) -> Reading:
     differences = tuple((difference.get("prompt"), difference.get("image")) for difference in listed)
     if not all(isinstance(words, str) for words in (*asked, *seen, *(side for pair in differences for side in pair))):
         raise UnreadableAnswer("wrong_fields", "the JSON's lists hold something other than texts")
-    return make_reading(score, start, Lists(asked, seen, differences))
+    return make_reading(score, start, asked, seen, differences)
 
 
-class Lists(NamedTuple):
-    """What a model listed: the objects of the prompt, those of the image, and how the two differ."""
-
-    prompt: Sequence[str]
-    image: Sequence[str]
-    differences: Sequence[tuple[str, str]]
-
-
-def make_reading(score: int, start: int, lists: Lists, summary: str = "") -> Reading:
-    """A score with a check for each object that the model listed, and for each difference."""
-    differences = [(prompt, image) for prompt, image in lists.differences if normalize(prompt) != normalize(image)]
-    phrases = {normalize(prompt): prompt for prompt in reversed(lists.prompt)}
-    order = dict.fromkeys(normalize(prompt) for prompt in (*lists.prompt, *(prompt for prompt, _ in differences)))
+def make_reading(
+    score: int,
+    start: int,
+    asked: Sequence[str],
+    seen: Sequence[str],
+    listed: Sequence[tuple[str, str]],
+    summary: str = "",
+) -> Reading:
+    """A score with a check for each object of the prompt that the model listed, and for each difference."""
+    differences = [(prompt, image) for prompt, image in listed if normalize(prompt) != normalize(image)]
+    phrases = {normalize(prompt): prompt for prompt in reversed(asked)}
+    order = dict.fromkeys(normalize(prompt) for prompt in (*asked, *(prompt for prompt, _ in differences)))
     checks: list[Check] = []
     for name in order:
         own = [(prompt, image) for prompt, image in differences if normalize(prompt) == name]
         checks += [stated_check(phrases.get(name, prompt), image) for prompt, image in own]
         checks += [] if own else [stated_check(phrases[name])]
-    summary = one_line(summary or wording.stated_summary(differences, bool(lists.prompt), score, SCALE[-1]))
-    stated = {name: tuple(objects) for name, objects in (("prompt", lists.prompt), ("image", lists.image)) if objects}
+    summary = one_line(summary or wording.stated_summary(differences, bool(asked), score, SCALE[-1]))
+    stated = {name: tuple(objects) for name, objects in (("prompt", asked), ("image", seen)) if objects}
     return Reading({"score": score}, {"score": start}, {"score": summary}, summary, tuple(checks), stated=stated)
 
 

@@ -103,17 +103,13 @@ class Rubric:
     text: str = ""  # what a model is asked, word for word; empty where `vlm` can't serve it
     ask: Callable[[Sample, Callable[[Picture], Shown]], tuple[Part, ...]] = field(default=not_asked, repr=False)
     read: Callable[[str, Sample], Reading] = field(default=not_asked, repr=False)  # raises UnreadableAnswer
-    choices: tuple[
-        str, ...
-    ] = ()  # words of which one answers: their probabilities are needed, and the text is not read
+    choices: tuple[str, ...] = ()  # of which a model answers one word: its probabilities count, the text is not read
     read_choice: Callable[[Answer], Reading] = field(default=not_asked, repr=False)  # what the probabilities say
     picture: str = "image"  # the input that is judged
     prompt: str = "prompt"  # the input that says what it should show
     schema: str = field(default="", repr=False)  # of an answer in JSON, as JSON
     asks_for_json: bool = False  # whether the text itself asks for it: only then is the schema sent by default
-    value: Callable[[Mapping[str, float]], float] = field(
-        default=geometric_mean, repr=False
-    )  # from shares of the scales
+    value: Callable[[Mapping[str, float]], float] = field(default=geometric_mean, repr=False)  # of shares of the scales
     observe: Callable[[Sample, Settings], Any] | None = field(default=None, repr=False)  # if not a prompt and one image
     grade: Callable[[Any, Settings], Graded] | None = field(default=None, repr=False)  # by evidence: what was observed
     lines: Callable[[Verdict], Iterable[Line]] | None = field(default=None, repr=False)  # for the terminal

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from onprompt.settings import Settings
 from onprompt.types import Box, Name, Picture, Trait
 from onprompt.vision import backbone
-from onprompt.vision.boxes import Floats, Pixels, letterbox
+from onprompt.vision.boxes import Floats, Pixels
 from onprompt.vision.geometry import ramp
 from onprompt.vision.runtime import Network, Source, network, openvino_core, ov, source, thread_safe_cache
 from onprompt.vision.vocabulary import TERMS, values_by_word
@@ -120,9 +120,11 @@ def load_joints(made_of: Source) -> Network:
 def detect_people(picture: Picture, settings: Settings) -> tuple[Person, ...]:
     """Up to six people."""
     height, width = picture.pixels.shape[:2]
-    padded, inner = letterbox(picture.pixels, POSE_SIDE, POSE_SIDE, fill=0, enlarge=cv2.INTER_AREA)
+    inner = [max(1, round(length * POSE_SIDE / max(width, height))) for length in (width, height)]
+    padded = np.zeros((POSE_SIDE, POSE_SIDE, 3), dtype=np.uint8)
+    padded[: inner[1], : inner[0]] = cv2.resize(picture.pixels, inner, interpolation=cv2.INTER_AREA)
     (rows,) = load_joints(source(POSE_FILES, settings)).run([padded[None]])
-    scale = np.array([padded.shape[1] / inner[0], padded.shape[0] / inner[1]])
+    scale = POSE_SIDE / np.array(inner)
     return tuple(parse_person(row, scale, (width, height)) for row in rows[0] if row[-1] >= MIN_PERSON_SCORE)
 
 
@@ -252,13 +254,9 @@ def kind_traits(picture: Picture, box: Box, settings: Settings) -> list[Trait]:
     hidden, _ = backbone.run_backbone(person_crops(picture.pixels, box), precise)
     weights = load_kinds()
     odds = {kind: hidden.ravel() @ weights[kind] + weights[f"{kind}.intercept"] for kind in KINDS}
-    kinds = [likelier(kind, float(1 / (1 + np.exp(-odds[kind])))) for kind in KINDS]
+    chances = {kind: float(1 / (1 + np.exp(-odds[kind]))) for kind in KINDS}  # of the second: female, or child
+    kinds = [Trait(kind, KINDS[kind][p >= 0.5], round(max(p, 1 - p), 4)) for kind, p in chances.items()]
     return [trait for trait in kinds if trait.confidence >= DECIDED]
-
-
-def likelier(kind: str, chance: float) -> Trait:
-    """The more probable side of a kind, given the probability of the second: female, or child."""
-    return Trait(kind, KINDS[kind][chance >= 0.5], round(max(chance, 1 - chance), 4))
 
 
 def person_crops(pixels: Pixels, box: Box) -> list[Pixels]:
