@@ -324,7 +324,7 @@ def test_a_bad_line_of_many_is_told_and_costs_no_other(tmp_path: Path) -> None:
 
 def test_estimates_are_marked_as_estimates() -> None:
     result = onprompt("verify", str(photo_path("coffee.png")), "a cup on a wooden table in a kitchen", "--explain")
-    assert "fits the prompt: estimated 0." in result.stdout
+    assert "whole prompt: estimated 0." in result.stdout
     without = onprompt("verify", str(photo_path("coffee.png")), "a cup", "--explain", ONPROMPT_MATCHER="none")
     assert (without.returncode, "estimated" in without.stdout) == (0, False)
 

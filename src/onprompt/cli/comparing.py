@@ -28,13 +28,15 @@ TABLES = (".csv", ".tsv", ".txt")  # what --human takes for a file, also where t
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 Human = Annotated[
     list[str] | None,
-    typer.Option(help="CSV of ratings, or columns of the data; repeatable. Default: the reviews."),
+    typer.Option(help="Ratings: a CSV, or columns of the data; repeatable. Default: the reviews."),
 ]
 HumanScale = Annotated[str, typer.Option(metavar="LOW-HIGH", help="Worst and best rating, for AUC, α and κ.")]
 Apart = Annotated[float, typer.Option(min=0, help="Least difference of two ratings that makes a pair.")]
 RatingColumns = Annotated[
     list[str] | None,
-    typer.Option("--column", metavar="FIELD=COLUMN", help="Column for id, rater or rating in the CSV; repeatable."),
+    typer.Option(
+        "--column", metavar="FIELD=COLUMN", help="Which column of the CSV holds id, rater or rating; repeatable."
+    ),
 ]
 
 

@@ -27,16 +27,18 @@ if TYPE_CHECKING:
 Out = Annotated[Path, typer.Option(metavar="FILE", help="The run file. An existing one is resumed.")]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--column", metavar="FIELD=COLUMN", help="Where an input comes from, such as image=path; repeatable."),
+    typer.Option(
+        "--column", metavar="FIELD=COLUMN", help="Which column holds a field, such as image=path; repeatable."
+    ),
 ]
 Engine = Annotated[
     str,
     typer.Option(
-        help="What judges samples in parallel: threads or ray.", autocompletion=lambda: plugins.names("runs.engines")
+        help="How samples are judged in parallel: threads or ray.", autocompletion=lambda: plugins.names("runs.engines")
     ),
 ]
-UNDER = "Least mean (value=.7) or share (score=3@.9); repeatable."
-OVER = "Most errors, flagged, not_verifiable (5 or 5%), or cost; repeatable. Default: errors=0."
+UNDER = "Fail below this mean (value=.7) or share (score=3@.9); repeatable."
+OVER = "Fail above this number of errors, flagged, not_verifiable (5 or 5%), or cost; repeatable. Default: errors=0."
 RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}. Default: {DEFAULT}."
 REFRESH, LOGGED = 0.2, 30.0  # seconds between two updates of the progress, on a terminal and elsewhere
 MAX_MESSAGE = 160  # characters
@@ -216,7 +218,7 @@ def gate(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Pass only if shown to be no worse.")] = False,
     allow_unfinished: Annotated[
-        bool, typer.Option("--allow-unfinished", help="Let a run pass that stopped early.")
+        bool, typer.Option("--allow-unfinished", help="Pass even if the run did not read all of its data.")
     ] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the decisions as JUnit XML.")] = None,
     summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a summary in Markdown.")] = None,
@@ -235,7 +237,7 @@ def gate(
     else:
         for decision in result.decisions:
             word, color = ("ok", "green") if decision.met else ("FAILED", "red")
-            echo(f"{word:6}  {decision.asked}: {decision.measured}", fg=color)
+            echo(f"{word:6}  {decision.line}", fg=color)
         for note in result.notes:
             echo(f"note: {note}", err=True)
     if not result.passed:

@@ -178,7 +178,7 @@ def report(
     run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="A folder or one file. Default: report/; text goes to stdout."),
+        typer.Option(metavar="PATH", help="A folder or one file. Default: report/ (markdown, latex: standard output)."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
@@ -190,7 +190,9 @@ def report(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Show N samples; 0: all. Default: 10,000, or 200 in one file."),
+        typer.Option(
+            min=0, metavar="N", help="Samples with a page of their own; 0: all. Default: 10,000, or 200 in one file."
+        ),
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the pages. Default: names of the runs.")] = "",
 ) -> None:
