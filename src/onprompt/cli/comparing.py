@@ -34,9 +34,7 @@ HumanScale = Annotated[str, typer.Option(metavar="LOW-HIGH", help="Worst and bes
 Apart = Annotated[float, typer.Option(min=0, help="Least difference of two ratings that makes a pair.")]
 RatingColumns = Annotated[
     list[str] | None,
-    typer.Option(
-        "--column", metavar="FIELD=COLUMN", help="Which column of the CSV holds id, rater or rating; repeatable."
-    ),
+    typer.Option("--column", metavar="FIELD=COLUMN", help="CSV column that holds id, rater or rating; repeatable."),
 ]
 
 
@@ -149,7 +147,7 @@ def compare(
         print_json(compared.document) if json else echo("\n".join(comparison.judge_lines(compared)))
         return
     if len(rubrics) > 1:
-        raise UserError(f"can't compare runs of {' and '.join(sorted(rubrics))}: their values differ in meaning")
+        raise UserError(f"can't compare runs of different rubrics: {', '.join(sorted(rubrics))}")
     systems = comparison.systems(rows, by == "model" or (by == "category" and len(run_files) == 1))
     warnings = () if by == "configuration" else comparison.judge_warnings(judges.values())
     if by == "category":
