@@ -265,6 +265,13 @@ def test_a_bad_line_of_many_is_told_and_costs_no_other(tmp_path: Path) -> None:
     assert result.stderr == "onprompt: line 3: the prompt '...' holds no word\n"
 
 
+def test_estimates_are_marked_as_estimates() -> None:
+    result = onprompt("verify", str(photo_path("coffee.png")), "a cup on a wooden table in a kitchen", "--explain")
+    assert "whole prompt: estimated 0." in result.stdout
+    without = onprompt("verify", str(photo_path("coffee.png")), "a cup", "--explain", ONPROMPT_MATCHER="none")
+    assert (without.returncode, "estimated" in without.stdout) == (0, False)
+
+
 def said(folder: Path, *texts: str) -> str:
     """The model's name for a file that answers the questions so."""
     file = folder / "said.jsonl"

@@ -69,7 +69,9 @@ class Settings(BaseModel):
     mirror: str = option("", "your own folder or http(s) address of model files, tried first")
     permissive: bool = option(False, "refuse model files that are not under an Apache, MIT or BSD license")
     detector: str = option("coco", "detector: coco (built in), or one from another package (docs/model-files.md)")
-    precision: Literal["int8", "f32"] = option("int8", "int8: eight bits for the networks that hardly lose by it; f32")
+    precision: Literal["int8", "f32"] = option(
+        "int8", "int8: eight bits for networks whose accuracy hardly changes; f32: 32 bits everywhere"
+    )
 
     max_megapixels: float = number(100, "larger images are refused", 0.01, 178)
     max_megabytes: int = integer(600, "images whose file and pixels would take more memory are refused")
@@ -82,7 +84,7 @@ class Settings(BaseModel):
     several_low: int = integer(3, "the lowest number for 'several'")
     several_high: int = integer(7, "the highest number for 'several'")
 
-    low_confidence: float = number(0.5, "confidence below which a sighting is LOW_CONFIDENCE")
+    low_confidence: float = number(0.5, "confidence below which a sighting is uncertain")
     min_confidence: float = number(0.05, "confidence below which a sighting is dropped")
     duplicate_overlap: float = number(0.6, "IoU above which two boxes of the same label are one object")
     small_area: float = number(0.05, "share of the image up to which an object is small")
@@ -132,7 +134,7 @@ class Settings(BaseModel):
         default_factory=lambda: platformdirs.user_data_path("onprompt", appauthor=False) / "answers.sqlite",
         description="file in which every answer of a model is cached",
     )
-    asked_by: str = option("", "what answers are asked for, kept with them; a run sets it to its file")
+    asked_by: str = option("", "name stored with each cached answer: what it was asked for (set by a run)")
     reuse_answers: bool = option(True, "reuse a cached answer to the same question")
     record: Path | None = Field(default=None, description="file to which every answer is added, for the replay backend")
     send_side: int = integer(1024, "images are sent scaled down to this many pixels on their longer side", 28)
@@ -140,13 +142,15 @@ class Settings(BaseModel):
     answer_tokens: int = integer(2048, "largest number of tokens in an answer")
     temperature: float = number(0.0, "temperature of a model; where it is 0, repeats are asked at 1", 0, 2)
     repeats: int = integer(1, "how often the same question is asked", 1, 1000)
-    structured: bool | None = option(None, "request answers by a JSON schema; not set: where the text asks for JSON")
+    structured: bool | None = option(
+        None, "request answers that follow a JSON schema; not set: only if the rubric asks for JSON"
+    )
     chances: bool = option(True, "request token probabilities, if the server supports it")
     rate_examples: bool = option(True, "rate: show the model the seven worked examples")
     send_mask: bool = option(False, "edit: show the model the mask, too; the protocol has none")
     claims_per_call: int = integer(40, "claims: how many in one question; 1: each is a question of its own", 1, 500)
-    measured: bool = option(False, "claims: measure first, and ask the model only about what stays open")
-    crops: bool = option(False, "claims, measured: also send the region that each claim is about")
+    measured: bool = option(False, "claims: measure first, and ask the model only about unresolved claims")
+    crops: bool = option(False, "claims, measured: also send the part of the image that each claim is about")
     concurrency: int = integer(8, "number of questions in progress at a time", 1, 1024)
     timeout: float = number(120.0, "seconds that a request may take", 0.01, 3600)
     retries: int = integer(5, "how often a request is retried after a server error", 0, 100)

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 Listener = Callable[[str], None]
 WORDS = {
     "wait": "waiting for its turn",
-    "open": "opening the pictures and loading what the judge needs",
+    "open": "opening the images and loading the judge",
     "parse": "reading the prompt",
     "compare": "comparing both versions",
     "detect": "looking for objects",

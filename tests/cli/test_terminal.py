@@ -79,7 +79,7 @@ def test_progress_is_one_line_without_control_sequences(tmp_path: Path) -> None:
 def test_quiet_prints_results_and_errors_only(tmp_path: Path) -> None:
     answers = {"ONPROMPT_ANSWERS": str(tmp_path / "a.sqlite")}
     loud = piped(*slow_run(tmp_path), "--limit", "3", **answers)
-    assert b"csv, 300 samples: " in loud.stderr
+    assert b"csv, 300 samples; columns: " in loud.stderr
     for before, after in ((("--quiet",), ()), ((), ("-q",))):
         quiet = piped(*before, *slow_run(tmp_path), "--limit", "3", *after, **answers)
         assert (quiet.returncode, quiet.stderr) == (0, b"")

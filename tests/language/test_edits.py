@@ -31,6 +31,7 @@ from onprompt.language.edits.patterns import CAPTURES
 from onprompt.report.terminal import edit_line
 from onprompt.settings import Settings
 from onprompt.types import Edit, Scene, Thing
+from onprompt.wording.labels import american
 from tests.language import notation
 
 FILE = Path(__file__).with_name("edits.txt")
@@ -192,7 +193,7 @@ def assert_well_formed(edit: Edit, instruction: str) -> None:
             assert thing.count.high is None or thing.count.low <= thing.count.high, instruction
             targets = [relation.target for relation in thing.relations]
             assert all(target != index and 0 <= target < len(scene.things) for target in targets), instruction
-    assert edit_line(edit).startswith(edit.operation), instruction
+    assert edit_line(edit).startswith(american(edit.operation)), instruction
 
 
 def assert_nothing_breaks(instruction: str, settings: Settings) -> None:
@@ -249,7 +250,7 @@ def test_the_line_for_people() -> None:
     thing, sea = Thing("the sky", "sky"), Thing("the sea", "sea")
     scene = Scene("the sky", (thing,))
     edit = Edit("recolour", "make the sky red", thing, scene, value="red", result=scene, keep=(sea,), confidence=0.9)
-    assert edit_line(edit) == "recolour 1 × sky: red → 1 × sky [keep sea, confidence 0.9]"
+    assert edit_line(edit) == "recolor 1 × sky: red → 1 × sky [keep sea, confidence 0.9]"
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:

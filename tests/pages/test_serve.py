@@ -371,7 +371,7 @@ def test_a_password_in_an_address_is_never_shown(serve: Serve, tmp_path: Path) -
 def test_the_page_watches_a_job(client: httpx2.Client) -> None:
     *told, last = watched(client, {"image": picture(), "prompt": HOSTILE}, image="-<b>.png")
     stages = [each["stage"] for each in told]
-    assert stages[:2] == ["waiting for its turn", "opening the pictures and loading what the judge needs"]
+    assert stages[:2] == ["waiting for its turn", "opening the images and loading the judge"]
     assert "asking the model" in stages
     assert "<script>" not in last["html"]
     assert "\u202e" not in last["html"]

@@ -20,7 +20,7 @@ def test_every_sum_comes_out(prompt: str, judge: object, rubric: object, setting
     verdict = judge(photo("coffee.png"), prompt, settings=settings)  # type: ignore[operator]
     shown = list(rubric.explain(verdict, settings))  # type: ignore[attr-defined]
     (value,) = (line for line in shown if line.startswith("value = "))
-    words, result, *_ = re.split(r" = |, at most", value.removeprefix("value = "))
+    words, result, *_ = re.split(r" = |, reduced to", value.removeprefix("value = "))
     plain = words.replace("×", "*")
     assert float(eval(plain, {"__builtins__": {}})) == pytest.approx(float(result), abs=0.002)
     assert re.findall(r"\d\.\d{4}", value)[-1] == f"{verdict.value:.4f}"

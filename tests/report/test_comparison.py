@@ -147,7 +147,7 @@ def test_systems_are_runs_or_models() -> None:
 
 
 def test_invalid_comparisons() -> None:
-    with pytest.raises(UserError, match="needs at least two runs, models or configurations; there is only 'a'"):
+    with pytest.raises(UserError, match="only 'a' to compare: name another run, or use --by model"):
         compare({"a": system([0.1])})
     with pytest.raises(UserError, match="a: two items have the id 'x'"):
         compare({"a": [RunRow("x", "p", 0.1), RunRow("x", "p", 0.2)], "b": []})

@@ -67,14 +67,15 @@ def test_a_mean_is_over_prompts_and_meets_its_limit_exactly() -> None:
     rows = [*values(0.1, 0.2, 0.3), RunRow("x", "prompt 0", 0.3)]
     assert only("value=.2333333333333", rows).met, "(.2 + .2 + .3) / 3"
     assert not only("value=.24", rows).met
-    assert only("value=.2", rows).measured.startswith("0.233")
+    assert only("value=.2", rows).measured.startswith("mean value 0.233")
 
 
 def test_a_share_counts_the_samples_that_reach_a_level() -> None:
     rows = [sample(number, 0.5, score) for number, score in enumerate([4] * 9 + [2])]
     met = only("score=3@.9", rows)
     assert (met.met, met.missed) == (True, ("9",))
-    assert "9 of 10" in met.measured
+    assert met.line.startswith("score 3 or more: 9 of 10 samples, 90.0 % [")
+    assert met.asked == "at least 90 % needed"
     assert not only("score=3@91%", rows).met
 
 
@@ -99,7 +100,7 @@ def test_what_has_no_verdict_is_in_no_mean_but_counted() -> None:
 
 @pytest.mark.parametrize("rule", ["value=1.5", "value=-.1", "coverage=2@.5", "score=5@.9", "score=-1", "score=4.1"])
 def test_a_limit_off_the_scale_is_refused(rule: str) -> None:
-    with pytest.raises(UserError, match=r"--fail-under .* is 0 to [14], so .* is no limit"):
+    with pytest.raises(UserError, match=r"--fail-under .*: the limit must be from 0 to [14]$"):
         list(decide([parse_under(rule)], values(0.5), "verify"))
 
 
@@ -248,7 +249,7 @@ def test_a_gate_on_100_recorded_verdicts(tmp_path: Path) -> None:
     assert passed.returncode == 0, passed.stderr
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     assert min(spent, time.monotonic() - start) < 2
-    assert passed.stdout.splitlines()[0].startswith("ok      score of at least 1 in at least 0.8 of the samples: 0.800")
+    assert passed.stdout.splitlines()[0].startswith("ok      score 1 or more: 80 of 100 samples, 80.0 % [")
     failed = onprompt("gate", run, "--fail-under", "score=3@.9", "--fail-over", "errors=0", "--json")
     assert failed.returncode == 7
     decisions = json.loads(failed.stdout)
@@ -280,7 +281,7 @@ def test_an_unfinished_run_passes_only_if_it_is_allowed(tmp_path: Path) -> None:
     assert (first.returncode, first.stdout.split(",")[0]) == (0, "4 verdicts"), first.stderr
     failed = onprompt("gate", out, "--fail-under", "value=.1")
     assert failed.returncode == 7
-    assert "FAILED  all of the data read: it stopped before the end" in failed.stdout
+    assert "FAILED  part of the data read, all of it needed" in failed.stdout
     assert onprompt("gate", out, "--fail-under", "value=.1", "--allow-unfinished").returncode == 0
     whole = onprompt("run", data, "--out", out, "--limit", 10, *said(tmp_path))
     assert "6 verdicts, 4 already judged" in whole.stdout, whole.stderr

@@ -73,7 +73,7 @@ def test_a_judge_that_asks_nobody_costs_nothing(settings: Settings) -> None:
 
 
 def test_a_comparison_of_one_run_says_what_can_be_compared() -> None:
-    with pytest.raises(UserError, match="--by model compares the models in a run"):
+    with pytest.raises(UserError, match="only 'run' to compare: name another run, or use --by model"):
         comparison.compare({"run": [RunRow("a", "a cat", 1.0, 4)]})
 
 
@@ -118,7 +118,7 @@ def test_rubrics_that_ask_the_same_are_set_side_by_side(tmp_path: Path) -> None:
     assert (code, "verify by evidence" in text, "verify and rate: Spearman ρ 1.000" in text) == (0, True, True)
     assert onprompt("compare", runs[0], runs[2]) == (
         2,
-        "can't compare runs of edit and verify: their values differ in meaning",
+        "can't compare runs of different rubrics: edit, verify",
     )
 
 
@@ -128,7 +128,7 @@ def test_ids_that_repeat_are_counted(tmp_path: Path) -> None:
     command = ("run", data, "--out", tmp_path / "run.sqlite", "--model", f"replay/{tmp_path / 'said.jsonl'}")
     code, text = onprompt(*command)
     assert code == 0
-    assert "2 rows with the id of an earlier row, stored beside it: '0' is '0#2'" in text
+    assert "2 rows repeat the id of an earlier row and got a new one: '0' → '0#2'" in text
 
 
 def test_a_row_that_can_not_be_judged_keeps_what_could_be_read(tmp_path: Path) -> None:

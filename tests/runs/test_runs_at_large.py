@@ -64,12 +64,12 @@ def test_a_thousand_files_of_which_two_hundred_are_broken(tmp_path: Path) -> Non
     first, *kinds = result.stdout.splitlines()
     assert first == f"800 verdicts, 200 errors: {tmp_path / 'run.sqlite'}"
     assert sorted(line.partition(", for example: ")[0].strip() for line in kinds) == [
-        "20 × ImageError: empty",
-        "20 × ImageError: missing",
-        "20 × ImageError: too large",
-        "20 × ImageError: too small",
-        "40 × ImageError: damaged",
-        "80 × ImageError: no picture",
+        "20 × empty image",
+        "20 × missing image",
+        "20 × image too large",
+        "20 × image too small",
+        "40 × damaged image",
+        "80 × not an image",
     ]
     base = sqlite3.connect(tmp_path / "run.sqlite")
     messages = dict(base.execute("SELECT s.id, e.message FROM errors e JOIN samples s ON s.number = e.sample"))

@@ -13,7 +13,9 @@ def calibrate(
     matcher: Annotated[str, typer.Argument(help="A matcher from a model hub: hf:OWNER/MODEL or hf:FOLDER.")],
     data: Annotated[str, typer.Argument(help="Images with captions: a table, a folder …, as for `run`.")],
     out: Annotated[Path, typer.Option(help="The .toml file to write, for --set matcher=hf:FILE.toml.")],
-    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that is not recognized.")] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="FIELD=COLUMN: which column holds a field; repeatable.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Use at most this many rows, the first ones.")] = 500,
 ) -> None:
     """Calibrate a matcher from a model hub on images with captions of your own."""

@@ -218,7 +218,7 @@ def about(
         bool, typer.Option("--measured", help="With --judge claims: ask only about unresolved claims.")
     ] = False,
     crops: Annotated[
-        bool, typer.Option("--crops", help="With --measured: also send the region of each claim.")
+        bool, typer.Option("--crops", help="With --measured: also send each claim's part of the image.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")] = False,
     _: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Show the version.")] = False,

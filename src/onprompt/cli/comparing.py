@@ -28,13 +28,13 @@ TABLES = (".csv", ".tsv", ".txt")  # what --human takes for a file, also where t
 Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
 Human = Annotated[
     list[str] | None,
-    typer.Option(help="CSV of ratings, or columns of the data; repeatable. Default: the reviews."),
+    typer.Option(help="Ratings: a CSV, or columns of the data; repeatable. Default: the reviews."),
 ]
 HumanScale = Annotated[str, typer.Option(metavar="LOW-HIGH", help="Worst and best rating, for AUC, α and κ.")]
 Apart = Annotated[float, typer.Option(min=0, help="Least difference of two ratings that makes a pair.")]
 RatingColumns = Annotated[
     list[str] | None,
-    typer.Option("--column", metavar="FIELD=COLUMN", help="Column for id, rater or rating in the CSV; repeatable."),
+    typer.Option("--column", metavar="FIELD=COLUMN", help="CSV column that holds id, rater or rating; repeatable."),
 ]
 
 
@@ -147,7 +147,7 @@ def compare(
         print_json(compared.document) if json else echo("\n".join(comparison.judge_lines(compared)))
         return
     if len(rubrics) > 1:
-        raise UserError(f"can't compare runs of {' and '.join(sorted(rubrics))}: their values differ in meaning")
+        raise UserError(f"can't compare runs of different rubrics: {', '.join(sorted(rubrics))}")
     systems = comparison.systems(rows, by == "model" or (by == "category" and len(run_files) == 1))
     warnings = () if by == "configuration" else comparison.judge_warnings(judges.values())
     if by == "category":

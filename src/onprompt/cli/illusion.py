@@ -61,8 +61,10 @@ def run_illusion(
     size: Annotated[
         str, typer.Option(help="Resize to WIDTHxHEIGHT, as the original does (default: no resizing).")
     ] = "",
-    column: Annotated[list[str] | None, typer.Option(help="FIELD=COLUMN, for a column that is not recognized.")] = None,
-    engine: Annotated[str, typer.Option(help="What runs samples in parallel: threads or ray.")] = "threads",
+    column: Annotated[
+        list[str] | None, typer.Option(help="FIELD=COLUMN: which column holds a field; repeatable.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="How samples are judged in parallel: threads or ray.")] = "threads",
     budget: Budget = None,
     dry_run: DryRun = False,
     ask_again: AskAgain = False,

@@ -19,6 +19,7 @@ from onprompt.errors import GateFailed, StoreError, UserError
 from onprompt.models.reading import one_line
 from onprompt.rubrics import DEFAULT
 from onprompt.wording import plural
+from onprompt.wording.labels import error_words
 
 if TYPE_CHECKING:
     from onprompt.runs.datasets import Dataset
@@ -27,16 +28,18 @@ if TYPE_CHECKING:
 Out = Annotated[Path, typer.Option(metavar="FILE", help="The run file. An existing one is resumed.")]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--column", metavar="FIELD=COLUMN", help="Where an input comes from, such as image=path; repeatable."),
+    typer.Option(
+        "--column", metavar="FIELD=COLUMN", help="Which column holds a field, such as image=path; repeatable."
+    ),
 ]
 Engine = Annotated[
     str,
     typer.Option(
-        help="What judges samples in parallel: threads or ray.", autocompletion=lambda: plugins.names("runs.engines")
+        help="How samples are judged in parallel: threads or ray.", autocompletion=lambda: plugins.names("runs.engines")
     ),
 ]
-UNDER = "Least mean (value=.7) or share (score=3@.9); repeatable."
-OVER = "Most errors, flagged, not_verifiable (5 or 5%), or cost; repeatable. Default: errors=0."
+UNDER = "Fail below this mean (value=.7) or share (score=3@.9); repeatable."
+OVER = "Fail above: errors, flagged, not_verifiable (5 or 5%), cost; repeatable. Default: errors=0."
 RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}. Default: {DEFAULT}."
 REFRESH, LOGGED = 0.2, 30.0  # seconds between two updates of the progress, on a terminal and elsewhere
 MAX_MESSAGE = 160  # characters
@@ -81,9 +84,14 @@ def run(
 
 def print_source(dataset: Dataset) -> None:
     """Print what was opened, and where each field comes from."""
-    columns = ", ".join(f"{field} from {name!r}" for field, name in dataset.columns.items())
     number = "" if dataset.count is None else f", {plural(dataset.count, 'sample')}"
-    echo(f"{dataset.kind}{number}: {columns}", err=True)
+    fields = dataset.columns.items()
+    if dataset.fixed:
+        origins = ", ".join(f"{field} from {place}" for field, place in fields if field != "image")
+    else:
+        columns = (field if field == name else f"{field} from {name!r}" for field, name in fields)
+        origins = f"columns: {', '.join(columns)}"
+    echo("; ".join(filter(None, (f"{dataset.kind}{number}", origins))), err=True)
     if dataset.count == 0:
         raise UserError(f"{dataset.source} has no samples")
 
@@ -129,7 +137,7 @@ class ProgressLine:
             self.start = self.last = now
             if summary.new and summary.configuration > 1:
                 configuration = f"configuration {summary.configuration} of {summary.path}"
-                echo(f"{configuration} started, since these changed: {summary.changed}", err=True)
+                echo(f"changed: {summary.changed}; results go to {configuration}", err=True)
         elif now - self.last >= self.every:
             self.last = now
             line = progress_line(summary, self.count, now - self.start)
@@ -171,9 +179,11 @@ def result_lines(summary: Summary) -> Iterator[str]:
     parts += [f"${summary.cost:.4f}"] if summary.cost else []
     yield f"{', '.join(parts)}: {summary.path}"
     for kind, number in summary.errors.most_common():
-        yield f"  {number:,} × {kind}, for example: {shorten(summary.examples[kind])}"
+        yield f"  {number:,} × {error_words(kind)}, for example: {shorten(summary.examples[kind])}"
     if summary.repeated:
-        yield f"  {plural(summary.repeated, 'row')} with the id of an earlier row, stored beside it: {summary.repeat}"
+        repeat = "repeats" if summary.repeated == 1 else "repeat"
+        rows = f"{plural(summary.repeated, 'row')} {repeat} the id of an earlier row"
+        yield f"  {rows} and got a new one: {summary.repeat}"
     if summary.incomplete:
         verdicts = plural(summary.incomplete, "verdict")
         yield f"  {verdicts} without a model that failed ({INCOMPLETE}); run the same command again to ask it"
@@ -216,7 +226,7 @@ def gate(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Pass only if shown to be no worse.")] = False,
     allow_unfinished: Annotated[
-        bool, typer.Option("--allow-unfinished", help="Let a run pass that stopped early.")
+        bool, typer.Option("--allow-unfinished", help="Pass even if the run did not read all data.")
     ] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the decisions as JUnit XML.")] = None,
     summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a summary in Markdown.")] = None,
@@ -235,7 +245,7 @@ def gate(
     else:
         for decision in result.decisions:
             word, color = ("ok", "green") if decision.met else ("FAILED", "red")
-            echo(f"{word:6}  {decision.asked}: {decision.measured}", fg=color)
+            echo(f"{word:6}  {decision.line}", fg=color)
         for note in result.notes:
             echo(f"note: {note}", err=True)
     if not result.passed:

@@ -58,7 +58,7 @@ def serve(
     judge: JudgeName = "",
     budget: Budget = None,
     workers: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="Judge N samples at a time.")] = 1,
-    queue: Annotated[int, typer.Option(min=0, max=10_000, metavar="N", help="How many requests may wait.")] = 16,
+    queue: Annotated[int, typer.Option(min=0, max=10_000, metavar="N", help="Number of requests that may wait.")] = 16,
     max_upload: Annotated[
         int, typer.Option(min=1, max=1000, metavar="MB", help="Size of the largest request, in MB.")
     ] = 32,

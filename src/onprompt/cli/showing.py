@@ -17,6 +17,7 @@ from onprompt.errors import UserError
 from onprompt.files import is_same, replacing
 from onprompt.models.reading import one_line
 from onprompt.wording import plural
+from onprompt.wording.labels import error_words
 
 if TYPE_CHECKING:
     from onprompt.pages.report import Report
@@ -153,23 +154,26 @@ def overview_lines(run: Run) -> Iterator[str]:
     if whole.items:
         score = f", mean score {whole.score}" if whole.score.n else ""
         scores = ", ".join(f"{count:,} × ({score})" for score, count in seen.scores.items())
-        yield f"mean value {whole.mean}{score} over {plural(whole.mean.n, 'prompt')}" + (
+        asked = (
+            plugins.load("rubrics", run.rubric).RUBRIC.prompt if run.rubric in plugins.names("rubrics") else "prompt"
+        )
+        yield f"mean value {whole.mean}{score} over {plural(whole.mean.n, asked)}" + (
             f"; scores: {scores}" if scores else ""
         )
     if seen.placeholders:
         yield f"{plural(seen.placeholders, 'verdict')} not verifiable, and not in the mean"
     if seen.tokens:
         yield plural(seen.tokens, "token") + ("" if seen.cost is None else f", ${seen.cost:.4f}")
-    yield from (f"{number:,} × no verdict: {kind}" for kind, number in seen.errors.items())
+    yield from (f"{number:,} × no verdict: {error_words(kind)}" for kind, number in seen.errors.items())
 
 
 def sample_line(row: RunRow) -> str:
     """`0.12 (1)  cup.png: 'a laptop' Missing. [flags]`, free of control characters."""
     name = one_line(row.id)
     if row.error or row.value is None:
-        return f"no verdict  {name}: {one_line(row.why_none or f'{row.error}: {row.message}')}"
+        return f"no verdict  {name}: {one_line(row.why_none or f'{error_words(row.error)}: {row.message}')}"
     score = "" if row.score is None else f" ({row.score})"
-    flags = f" [{' '.join(row.flags)}]" if row.flags else ""
+    flags = f" [{', '.join(row.flags).replace('_', ' ')}]" if row.flags else ""
     return f"{row.value:.2f}{score}  {name}: {row.prompt!r} {one_line(row.summary)}{flags}"
 
 
@@ -178,7 +182,7 @@ def report(
     run_files: Annotated[list[Path], typer.Argument(help="Run files; several are put side by side.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="A folder or one file. Default: report/; text goes to stdout."),
+        typer.Option(metavar="PATH", help="A folder or one file. Default: report/ (markdown, latex: standard output)."),
     ] = None,
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMATS)}.")] = "html",
     human: Human = None,
@@ -190,7 +194,9 @@ def report(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Show N samples; 0: all. Default: 10,000, or 200 in one file."),
+        typer.Option(
+            min=0, metavar="N", help="Samples with a page of their own; 0: all. Default: 10,000, or 200 in one file."
+        ),
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the pages. Default: names of the runs.")] = "",
 ) -> None:

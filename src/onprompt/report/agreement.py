@@ -15,6 +15,7 @@ from onprompt.report.ratings import Ratings, leave_one_out, mean
 from onprompt.report.statistics import (
     CONSTANT,
     DIGITS,
+    FEW_PROMPTS,
     MIN_ITEMS,
     RESAMPLES,
     SEED,
@@ -30,6 +31,8 @@ from onprompt.report.tables import table_lines
 from onprompt.runs.file import damaged
 from onprompt.runs.reading import CheckRow, Run, RunRow
 from onprompt.types import Outcome
+from onprompt.wording import plural
+from onprompt.wording.labels import american
 
 TITLES = {
     "spearman": "Spearman ρ",
@@ -44,7 +47,7 @@ TITLES = {
 PARTS = {
     "categories": "category",
     "factors": "factor (its score)",
-    "kinds": "kind of claim (its mean probability)",
+    "kinds": "kind of claim",
     "certain": "most certain (narrowest intervals)",
 }
 NARROW = ("spearman", "pair_accuracy")  # the figures of a part of the samples
@@ -318,19 +321,29 @@ def lines(
 ) -> Iterator[str]:
     """The estimates as tables, how they were computed, the voices of a jury, and what people corrected."""
     overall, terms = agreement.overall, agreement.terms
-    yield f"{overall.items:,} samples of {overall.prompts:,} prompts, {agreement.raters:,} raters"
-    unrated = f"{agreement.no_rating:,} without a rating; ratings of ids not in the run: {agreement.no_item:,}"
-    yield f"excluded samples: {agreement.no_verdict:,} without a verdict, {unrated}"
+    number, raters = plural(overall.items, "sample"), plural(agreement.raters, "rater")
+    yield f"{number} of {plural(overall.prompts, 'prompt')}, {raters}"
+    samples = (("without a verdict", agreement.no_verdict), ("without a rating", agreement.no_rating))
+    left_out = [f"{plural(number, 'sample')} {why}" for why, number in samples if number]
+    left_out += [f"ratings of {plural(agreement.no_item, 'id')} not in the run"] if agreement.no_item else []
+    if left_out:
+        yield f"left out: {', '.join(left_out)}"
     yield ""
-    sides = ((title, overall.judge[name], overall.ceiling[name]) for name, title in TITLES.items())
-    rows = ((title, str(judge), str(ceiling), judge.why or ceiling.why) for title, judge, ceiling in sides)
-    yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), rows)
+    sides = [(title, overall.judge[name], overall.ceiling[name]) for name, title in TITLES.items()]
+    rows = [(title, str(judge), str(ceiling), judge.why or ceiling.why) for title, judge, ceiling in sides]
+    cells = [(*row, why.replace(FEW_PROMPTS, "")) for *row, why in rows]
+    yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), cells)
+    if cells != rows:  # it is so of every row
+        yield FEW_PROMPTS
     for title, part in agreement.parts.items():
         known = ((name, subset) for name, subset in part.items() if subset.judge["spearman"].value is not None)
-        shown = ((name if isinstance(name, str) else f"{name:.0%}", subset) for name, subset in known)
+        label = {"kinds": american, "certain": "{:.0%}".format}.get(title, str)
+        shown = ((label(name), subset) for name, subset in known)
         if cells := [(name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in shown]:
             yield ""
             yield from table_lines((PARTS[title], "samples", *PAIR_HEADER), cells)
+            if title == "kinds":
+                yield "by kind: mean probability of such claims against the rating"
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
     if judge.value is not None:
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
@@ -344,7 +357,7 @@ def lines(
     )
     if terms.human_scale:
         low, high = terms.human_scale
-        yield f"AUC: samples rated above {terms.threshold:g} against the others"
+        yield f"AUC: does the judge tell samples rated above {terms.threshold:g} from the others?"
         scale = f"{terms.scale[0]} to {terms.scale[-1]}"
         yield f"α (ordinal) and κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
     if voices:
@@ -380,8 +393,8 @@ def check_lines(corrected: Corrected) -> Iterator[str]:
     rows = []
     for kind, (seen, wrong) in sorted(corrected.items()):
         low, high = statistics.wilson(seen - wrong, seen)
-        rows.append((kind, f"{seen:,}", f"{wrong:,}", f"{(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"))
-    yield from table_lines(("checks", "answered", "corrected", "confirmed [95 % CI]"), rows)
+        rows.append((american(kind), f"{seen:,}", f"{wrong:,}", f"{(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"))
+    yield from table_lines(("kind of claim", "answered", "corrected", "confirmed [95 % CI]"), rows)
 
 
 def pair_cells(estimates: Mapping[str, Estimate]) -> tuple[str, str]:

@@ -16,7 +16,7 @@ def lines(verdict: Verdict, settings: Settings, rule: Rule, scale: range) -> Ite
     if verdict.prompt_evidence is None:
         raise UserError("only verdicts that rest on claims can be explained")
     scene = verdict.prompt_evidence.scene
-    yield "Claims, each with its probability, given that the object it is about is there:"
+    yield "Probability of each claim (of details: if their object is present):"
     for group in by_object(scene, verdict.checks):
         yield f"{group.thing.phrase} (weight {group.thing.importance:g})"
         yield from claim_lines(group.checks)
@@ -25,8 +25,8 @@ def lines(verdict: Verdict, settings: Settings, rule: Rule, scale: range) -> Ite
         yield from claim_lines(rest)
     expected = expect(scene, verdict.checks, rule, scale, settings)
     likely = [(score, share) for score, share in zip(scale, expected.shares, strict=True) if share >= SHOWN]
-    yield "Over what may be true, the rubric gives " + ", ".join(f"({score}) in {share:.1%}" for score, share in likely)
-    limited = f", at most the middle, since nothing could be checked: {verdict.value:.4f}"
+    yield "Probability of each score: " + ", ".join(f"({score}) {share:.1%}" for score, share in likely)
+    limited = f", reduced to {verdict.value:.4f}, since nothing could be checked"
     low, high = scale[0], scale[-1]
     terms = " + ".join(f"{share:.3f} × {score - low}" for score, share in likely)
     yield f"value = ({terms}) / {high - low} = {expected.value:.4f}" + (
@@ -67,5 +67,5 @@ def claim_lines(checks: Sequence[Check]) -> Iterator[str]:
     """A line for each claim."""
     for check in checks:
         source = "" if check.source == "none" else f", {check.source}"
-        claim = "fits the prompt" if check.claim.kind == "whole" else f"{check.claim.kind} {full_claim(check.claim)}"
+        claim = "whole prompt" if check.claim.kind == "whole" else f"{check.claim.kind} {full_claim(check.claim)}"
         yield f"  {check.probability:.2f}  {claim}: {finding_words(check)}{source} [{check.outcome.value}]"

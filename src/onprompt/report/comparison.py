@@ -32,6 +32,7 @@ from onprompt.report.tables import table_lines
 from onprompt.runs.reading import CheckRow, RunRow
 from onprompt.types import Outcome
 from onprompt.wording import plural
+from onprompt.wording.labels import american
 
 MAX_EXACT = 16  # prompts up to which all 2^n signs are enumerated
 FLIPS = 20_000  # random signs beyond that
@@ -108,19 +109,24 @@ def group_lines(groups: Sequence[Group], title: str) -> Iterator[str]:
     """A table of groups."""
     header = (title, "mean value [95 % CI]", "mean score [95 % CI]", *COUNTS)
     yield from table_lines(header, ((each.name, str(each.mean), str(each.score), *each.counts) for each in groups))
-    yield "\nmeans and intervals are over prompts; samples without a verdict, or with nothing to check, are in no mean"
+    yield "\nMeans and intervals are over prompts. Samples without a verdict, or with nothing to check, are left out."
 
 
 def kind_lines(kinds: Sequence[Kind]) -> Iterator[str]:
     """A table of kinds of checks."""
     shown = [outcome for outcome in Outcome if any(outcome in kind.outcomes for kind in kinds)]
-    header = ("check", "mean probability [95 % CI]", "checks", *(outcome.value.replace("_", " ") for outcome in shown))
+    header = (
+        "kind of claim",
+        "mean probability [95 % CI]",
+        "claims",
+        *(outcome.value.replace("_", " ") for outcome in shown),
+    )
     rows = []
     for kind in kinds:
         counts = sum(kind.outcomes.values()), *(kind.outcomes.get(outcome, 0) for outcome in shown)
-        rows.append((kind.name, str(kind.probability), *(f"{count:,}" for count in counts)))
+        rows.append((american(kind.name), str(kind.probability), *(f"{count:,}" for count in counts)))
     yield from table_lines(header, rows)
-    yield "\nchecks that could not be verified are in no mean; intervals are over prompts"
+    yield "\nClaims that could not be verified are left out of the mean. Intervals are over prompts."
 
 
 def group_document(rows: Sequence[Group | Kind], by: str) -> dict[str, Any]:
@@ -208,9 +214,8 @@ def systems(runs: Mapping[str, Sequence[RunRow]], by_model: bool = False) -> dic
 def compare(items: Mapping[str, Sequence[RunRow]], warnings: Sequence[str] = ()) -> Comparison:
     """Rank systems by their items, and test every two."""
     if len(items) < 2:
-        found = f"only {next(iter(items))!r}" if items else "none"
-        hint = "--by model compares the models in a run, --by configuration the ways of judging"
-        raise UserError(f"a comparison needs at least two runs, models or configurations; there is {found} ({hint})")
+        found = f"only {next(iter(items))!r}" if items else "nothing"
+        raise UserError(f"{found} to compare: name another run, or use --by model or --by configuration")
     values = {name: by_prompt(name, judged) for name, judged in items.items()}
     ranked = ranking(make_group(name, judged) for name, judged in items.items())
     names = list(itertools.combinations([system.name for system in ranked], 2))

@@ -52,13 +52,18 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What became of a condition: in words what was asked for and measured, and the samples that missed the level."""
+    """What became of a condition: in words what it asks for and what was measured, and the samples that missed it."""
 
     name: str
     asked: str
     measured: str
     met: bool
     missed: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """`mean value 0.729 [0.650, 0.801], at least 0.7 needed`."""
+        return f"{self.measured}, {self.asked}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +159,14 @@ def check(
     decisions, notes = list(decide(rules, run.rows, run.rubric)), []
     if left_out := sum(not row.counts for row in run.rows):
         errors = sum(row.value is None for row in run.rows)
-        notes.append(f"not in means and shares: {errors:,} without a verdict, {left_out - errors:,} not verifiable")
+        parts = [f"{plural(errors, 'sample')} without a verdict"] if errors else []
+        parts += [f"{plural(left_out - errors, 'sample')} not verifiable"] if left_out > errors else []
+        notes.append(f"left out of means and shares: {', '.join(parts)}")
     if not run.complete:
         notes.append("the run did not read all of its data")
     if not run.complete and not unfinished:
-        measured = "it stopped before the end; run it again, or use --allow-unfinished"
-        decisions.append(Decision("finished", "all of the data read", measured, met=False))
+        asked = "all of it needed: run it again, or use --allow-unfinished"
+        decisions.append(Decision("finished", asked, "part of the data read", met=False))
     if baseline:
         decision, more = decide_drop(run, GatedRun.read(baseline), max_drop or 0.0, strict)
         decisions.append(decision)
@@ -186,9 +193,7 @@ def check_scale(rule: Rule, rubric: str) -> None:
         scales |= plugins.load("rubrics", rubric).RUBRIC.factors
     limit, scale = rule.limit if rule.level is None else rule.level, scales.get(rule.metric)
     if scale and not scale[0] <= limit <= scale[-1]:
-        raise UserError(
-            f"--fail-under {rule.text}: {rule.metric} is {scale[0]} to {scale[-1]}, so {limit:g} is no limit"
-        )
+        raise UserError(f"--fail-under {rule.text}: the limit must be from {scale[0]} to {scale[-1]}")
 
 
 def decide_under(rule: Rule, rows: Sequence[RunRow], rubric: str) -> Decision:
@@ -202,19 +207,20 @@ def decide_under(rule: Rule, rows: Sequence[RunRow], rubric: str) -> Decision:
         return decide_share(rule, rule.level, {row.id: m[rule.metric] for row, m in judged if rule.metric in m})
     mean = mean_over_prompts((row.group, each[rule.metric]) for row, each in judged if rule.metric in each)
     met = mean.value is not None and mean.value >= rule.limit - ALMOST
-    measured = "nothing to measure" if mean.value is None else str(mean)
-    return Decision(rule.text, f"mean {rule.metric} of at least {rule.limit:g}", measured, met)
+    measured = f"mean {rule.metric} {'unknown' if mean.value is None else mean}"
+    return Decision(rule.text, f"at least {rule.limit:g} needed", measured, met)
 
 
 def decide_share(rule: Rule, level: float, numbers: Mapping[str, float]) -> Decision:
     """Enough samples reach the level."""
-    asked = f"{rule.metric} of at least {level:g} in at least {rule.limit:.4g} of the samples"
+    asked, reaches = f"at least {100 * rule.limit:.4g} % needed", f"{rule.metric} {level:g} or more"
     if not numbers:
-        return Decision(rule.text, asked, "nothing to measure", met=False)
+        return Decision(rule.text, asked, f"{reaches}: no sample", met=False)
     missed = tuple(name for name, number in numbers.items() if number < level - ALMOST)
     reached = len(numbers) - len(missed)
-    low, high = wilson(reached, len(numbers))
-    measured = f"{reached / len(numbers):.3f} [{low:.3f}, {high:.3f}]: {reached:,} of {len(numbers):,}"
+    share, low, high = (100 * each for each in (reached / len(numbers), *wilson(reached, len(numbers))))
+    number = f"{reached:,} of {plural(len(numbers), 'sample')}"
+    measured = f"{reaches}: {number}, {share:.1f} % [{low:.1f}, {high:.1f} %]"
     return Decision(rule.text, asked, measured, reached >= rule.limit * len(numbers) - ALMOST, missed)
 
 
@@ -222,12 +228,13 @@ def decide_count(rule: Rule, rows: Sequence[RunRow]) -> Decision:
     """Not too many, or not too much."""
     if rule.metric == "cost":
         spent = math.fsum(row.cost for row in rows if row.cost is not None)
-        return Decision(rule.text, f"cost of at most ${rule.limit:g}", f"${spent:.4f}", spent <= rule.limit + ALMOST)
+        asked, measured = f"at most ${rule.limit:g} allowed", f"cost ${spent:.4f}"
+        return Decision(rule.text, asked, measured, spent <= rule.limit + ALMOST)
     missed = tuple(row.id for row in rows if COUNTED[rule.metric](row))
-    limit = f"{rule.limit:.4g} of the samples" if rule.relative else f"{rule.limit:g}"
+    limit = f"{100 * rule.limit:.4g} %" if rule.relative else f"{rule.limit:g}"
     allowed = rule.limit * len(rows) if rule.relative else rule.limit
-    asked, measured = f"{rule.metric.replace('_', ' ')}: at most {limit}", f"{len(missed):,} of {len(rows):,}"
-    return Decision(rule.text, asked, measured, len(missed) <= allowed + ALMOST, missed)
+    measured = f"{rule.metric.replace('_', ' ')}: {len(missed):,} of {plural(len(rows), 'sample')}"
+    return Decision(rule.text, f"at most {limit} allowed", measured, len(missed) <= allowed + ALMOST, missed)
 
 
 def decide_drop(run: GatedRun, baseline: GatedRun, allowed: float, strict: bool) -> tuple[Decision, list[str]]:
@@ -237,7 +244,7 @@ def decide_drop(run: GatedRun, baseline: GatedRun, allowed: float, strict: bool)
     """
     if run.rubric != baseline.rubric:
         raise UserError(f"can't compare a run of {run.rubric} with a baseline of {baseline.rubric}")
-    how = "shown to be no worse" if strict else "not significantly worse"
+    how = "must be shown to be no worse" if strict else "must not be significantly worse"
     asked = f"{how} than {baseline.path.name} by more than {allowed:g}"
     drops = paired_differences(by_prompt("baseline", baseline.rows), by_prompt("run", run.rows))
     if not drops:
@@ -248,7 +255,10 @@ def decide_drop(run: GatedRun, baseline: GatedRun, allowed: float, strict: bool)
     mean, low, high = (f"{round(each or 0.0, 3) + 0.0:+.3f}" for each in (change.value, change.low, change.high))
     interval, prompts = "" if change.low is None else f" [{low}, {high}]", plural(change.n, "common prompt")
     decision = Decision(
-        "baseline", asked, f"{mean}{interval} on {prompts} ({format_p(p_fine if strict else p_worse)})", met
+        "baseline",
+        asked,
+        f"mean value changed by {mean}{interval} on {prompts} ({format_p(p_fine if strict else p_worse)})",
+        met,
     )
     notes = []
     if run.judge != baseline.judge:
@@ -300,7 +310,7 @@ def texts(counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
 def condition_case(decision: Decision) -> Xml.Element:
     """A condition, which failed if it is not met."""
     case = Xml.Element("testcase", classname="onprompt.conditions", name=clean(decision.name))
-    line = clean(f"asked for {decision.asked}; measured {decision.measured}")
+    line = clean(decision.line)
     about = {} if decision.met else {"message": line}
     Xml.SubElement(case, "system-out" if decision.met else "failure", about).text = line
     return case
@@ -309,7 +319,7 @@ def condition_case(decision: Decision) -> Xml.Element:
 def sample_case(row: RunRow, outcome: GateResult) -> Xml.Element:
     """A sample: failed if a condition failed because of it, skipped if there is nothing to say."""
     case = Xml.Element("testcase", classname="onprompt.samples", name=clean(row.id))
-    broken = [each.asked for each in outcome.decisions if not each.met and row.id in each.missed]
+    broken = [each.line for each in outcome.decisions if not each.met and row.id in each.missed]
     error, message = clean(row.why_none), clean("; ".join(broken))
     text = clean("\n".join(filter(None, (f"prompt: {row.prompt}", numbers(row), row.summary, row.why_none))))
     if broken:
@@ -349,8 +359,8 @@ def lines(outcome: GateResult) -> Iterator[str]:
     yield ""
     yield f"{plural(len(run.rows), 'sample')}, {markdown_text(run.rubric)} by {markdown_text(run.judge)}"
     yield ""
-    decisions = [("✅" if each.met else "❌", each.asked, each.measured) for each in outcome.decisions]
-    yield from markdown_table(("", "condition", "measured [95 % CI]"), decisions)
+    decisions = [("✅" if each.met else "❌", each.measured, each.asked) for each in outcome.decisions]
+    yield from markdown_table(("", "measured [95 % CI]", "condition"), decisions)
     yield from (f"- {markdown_text(note)}" for note in outcome.notes)
     judged = sorted((row for row in run.rows if row.counts), key=lambda row: row.value or 0.0)
     errors = [row for row in run.rows if row.why_none]

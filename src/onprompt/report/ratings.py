@@ -112,8 +112,9 @@ def in_data(rows: Iterable[RunRow], names: Sequence[str]) -> Ratings:
                 raise UserError(f"{where}: {cell[:40]!r} is not a number; leave it blank if unrated")
     for name in names:
         if name not in known:
-            hint = "; the same `onprompt run` again adds new columns of the data, and judges nothing twice"
-            raise UserError(f"the run has no column {name!r}{did_you_mean(name, tuple(known))}{hint}")
+            hint = "if the data has it now, repeat `onprompt run`: it adds the column and judges nothing again"
+            others = did_you_mean(name, known) if known else ""
+            raise UserError(f"the run has no column {name!r} ({hint}){others}")
     return Ratings(found, tuple(names))
 
 

@@ -21,6 +21,7 @@ MIN_ITEMS = 3  # any correlation of two items is 1 or −1
 DIGITS = 9  # to which means are rounded, so that the order of summation breaks no tie
 RESAMPLES, SEED = 1000, 0  # of every interval
 MIN_PROMPTS = 5  # fewer have too few distinct resamples for a 95 % interval
+FEW_PROMPTS = f"no interval: fewer than {MIN_PROMPTS} prompts"
 CELLS = 1_000_000  # numbers in an array at a time: 8 MB
 Z = 1.959963984540054  # the 97.5th percentile of the normal distribution
 MANY = 10_000  # prompts from which on a mean is as good as normally distributed
@@ -77,7 +78,7 @@ def bootstrap_weights(groups: int, row_size: int, resamples: int, seed: int) -> 
 def bootstrap_estimate(value: float, draws: Sequence[Array], prompts: int, n: int) -> Estimate:
     """An estimate with the 2.5th and 97.5th percentile of its resamples; undefined ones are ignored."""
     if prompts < MIN_PROMPTS:
-        return Estimate(value, n=n, why=f"no interval: fewer than {MIN_PROMPTS} prompts")
+        return Estimate(value, n=n, why=FEW_PROMPTS)
     resampled = np.concatenate([*draws, []])
     defined = resampled[np.isfinite(resampled)]
     if len(defined) <= len(resampled) / 2:

@@ -20,6 +20,7 @@ from onprompt.types import (
 )
 from onprompt.wording.edits import object_changes
 from onprompt.wording.jury import voice_words
+from onprompt.wording.labels import american
 
 WEAK = 0.25  # confidence from which a sighting is shown
 STYLES = {
@@ -81,7 +82,7 @@ def view_lines(view: View, low_confidence: float) -> Iterator[str]:
     """What an image shows: objects, text, and properties of the whole."""
     shown = [sighting for sighting in view.sightings if sighting.confidence >= WEAK]
     for sighting in shown:
-        yield sighting_line(sighting) + (" [LOW_CONFIDENCE]" if sighting.confidence < low_confidence else "")
+        yield sighting_line(sighting) + (" [uncertain]" if sighting.confidence < low_confidence else "")
     if not shown:
         yield "no objects detected"
     yield from (f"{name}: unknown to the detector" for name in view.unknown)
@@ -147,7 +148,7 @@ def factor_lines(verdict: Verdict) -> Iterator[Line]:
 
 def flag_words(verdict: Verdict) -> list[str]:
     """The flags, if there are any."""
-    return [f"flags: {' '.join(verdict.flags)}"] if verdict.flags else []
+    return [f"flags: {', '.join(verdict.flags).replace('_', ' ')}"] if verdict.flags else []
 
 
 def spread_words(factor: FactorScore) -> str:
@@ -192,14 +193,15 @@ def thing_line(thing: Thing, scene: Scene) -> str:
 
 
 def attribute_words(attributes: Iterable[Attribute]) -> str:
-    """`color red, size small`."""
-    return ", ".join(f"{each.kind} {'not ' * each.negated}{each.value}" for each in attributes)
+    """`color red, size small, text "HELLO"`."""
+    words = ((each, f'"{each.value}"' if each.kind == "text" else each.value) for each in attributes)
+    return ", ".join(f"{each.kind} {'not ' * each.negated}{value}" for each, value in words)
 
 
 def edit_line(edit: Edit) -> str:
-    """`recolour (all) 2+ × flower: yellow → 2+ × flower (color yellow)`."""
+    """`recolor (all) 2+ × flower: yellow → 2+ × flower (color yellow)`."""
     target = thing_line(edit.target, edit.source) if edit.target else ""
-    operation = " ".join(filter(None, [edit.operation, f"({edit.scope})" if edit.scope else "", target]))
+    operation = " ".join(filter(None, [american(edit.operation), f"({edit.scope})" if edit.scope else "", target]))
     value = f": {edit.value}" if edit.value else ""
     wanted = [thing_line(thing, edit.result) for thing in edit.result.things]
     wanted += [attribute_words([attribute]) for attribute in edit.result.properties]

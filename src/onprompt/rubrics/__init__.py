@@ -20,7 +20,13 @@ PROMPT_INPUTS = (
         columns=("image", "image_path", "img", "file", "filename", "file_name", "path", "output", "generated"),
     ),
     Input("prompt", TEXT, "What it should show.", columns=("prompt", "caption", "text", "instruction", "description")),
-    Input("major", NAMES, "An object that weighs more; can be repeated.", required=False, columns=("major",)),
+    Input(
+        "major",
+        NAMES,
+        "A main object of the prompt, which weighs more; repeatable.",
+        required=False,
+        columns=("major",),
+    ),
     Input("frame", FRAME, "Which frame of an animation, from 0.", required=False),
 )
 

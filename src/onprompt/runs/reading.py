@@ -24,6 +24,7 @@ from onprompt.runs.schema import is_as_written
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Flag, Picture, Verdict, Voice
+from onprompt.wording.labels import error_words
 
 if TYPE_CHECKING:
     import pandas
@@ -137,7 +138,7 @@ class RunRow:
         """Why there is no verdict; empty if there is one."""
         if self.value is not None:
             return ""
-        return f"{self.error}: {self.message}" if self.error else "not judged yet"
+        return f"{error_words(self.error)}: {self.message}" if self.error else "not judged yet"
 
     @property
     def document(self) -> dict[str, Any]:

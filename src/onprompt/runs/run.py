@@ -220,7 +220,7 @@ def open_tasks(data: Dataset, file: RunFile, summary: Summary, rubric: Rubric, l
         for row, (number, has_verdict) in zip(chunk, added, strict=True):
             if row.repeated:
                 summary.repeated += 1
-                summary.repeat = summary.repeat or f"{row.repeated!r} is {row.id!r}"
+                summary.repeat = summary.repeat or f"{row.repeated!r} → {row.id!r}"
             if has_verdict:
                 summary.before += 1
             elif row.error:

@@ -1,4 +1,4 @@
-"""Short words for outcomes, and what flags mean and which of them ask a person to look at the sample."""
+"""Short words for outcomes and errors, and what flags mean and which of them ask a person to look at the sample."""
 
 from onprompt.types import Flag, Outcome
 
@@ -78,6 +78,27 @@ KINDS = {  # what all claims of a kind are called together, the usual kinds firs
     "position": "positions",
     "recolour": "recolor",
 }
+ERRORS = {  # kinds of errors, where the kind itself is no word
+    "bad_row": "unreadable row",
+    "bad_json": "invalid JSON",
+    "ImageError: an address": "URL in place of a file",
+    "ImageError: no name": "no file name",
+    "ImageError: no picture": "not an image",
+    "ServerTrouble": "server",
+    "Rejected": "rejected request",
+    "BudgetSpent": "budget spent",
+    "WorkerLost": "lost worker",
+}
+
+
+def error_words(kind: str) -> str:
+    """The kind of an error as users read it: `missing image`, `image too large`, `server: timeout`."""
+    name, _, detail = kind.partition(": ")
+    if kind in ERRORS or not detail:
+        return ERRORS.get(kind, kind.replace("_", " "))
+    if name == "ImageError":
+        return f"image {detail}" if " " in detail else f"{detail} image"
+    return f"{ERRORS.get(name, name)}: {detail}"
 
 
 def american(name: str) -> str:

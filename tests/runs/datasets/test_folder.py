@@ -120,7 +120,7 @@ def test_a_name_that_is_no_prompt(stem: str) -> None:
 def test_file_names_are_prompts_where_there_is_no_other(tmp_path: Path) -> None:
     data = make(tmp_path, **{"a_cat_0.png": "", "sub/a_dog.png": "", "0.png": "", "readme.txt": "hi"})
     dataset = open_dataset(data, VERIFY, {})
-    assert (dataset.kind, dataset.columns["prompt"]) == ("folder, prompt from the file name", "the file name")
+    assert (dataset.kind, dataset.columns["prompt"]) == ("folder", "the file name")
     prompts = found(dataset)
     assert (prompts["a_cat_0.png"], prompts["sub/a_dog.png"]) == ("a cat", "a dog")
     assert prompts["0.png"].startswith("bad: no prompt in the file name '0'")
@@ -181,7 +181,7 @@ def test_a_folder_that_is_closed_is_a_bad_row() -> None:
         finally:
             os.seteuid(user)
             (Path(folder) / "closed").chmod(0o755)
-    assert (table.count, table.kind) == (2, "folder, prompt from the file name")
+    assert (table.count, table.kind) == (2, "folder")
     assert isinstance(cells, dict)
     assert (cat, cells["prompt"]) == ("a_cat.png", "a cat")
     assert (closed, str(why)) == ("closed/", "can't list the folder")
@@ -217,7 +217,7 @@ def test_globs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }.items():
         dataset = open_dataset(pattern, VERIFY, {})
         assert [row.id for row in dataset.rows()] == ids, pattern
-        assert (dataset.kind, dataset.count) == ("glob, prompt from the file name", len(ids))
+        assert (dataset.kind, dataset.count) == ("glob", len(ids))
     assert [row.id for row in open_dataset("[z]", VERIFY, {}).rows()] == ["an_owl.png"]
     assert [row.item["image"] for row in open_dataset("x/*", VERIFY, {}).rows() if not row.error] == ["x/a_cow.png"]
 

@@ -79,6 +79,7 @@ class Dataset:
     read: Callable[[], Iterator[Row]] = field(repr=False)
     source: str = ""  # DATA as an absolute path or address
     named: Mapping[str, str] = field(default_factory=dict)  # the columns that the user named
+    fixed: bool = False  # whether fields come from files and folders, and not from columns
 
     def rows(self) -> Iterator[Row]:
         """All rows, in order; repeated ids get a suffix."""
@@ -120,7 +121,7 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str], alternat
     def read() -> Iterator[Row]:
         return map(parser.parse, table.records(list(dict.fromkeys([*used.values(), *own]))), itertools.count(1))
 
-    return Dataset(table.kind, table.fixed or used, table.count, read, absolute(data), dict(columns))
+    return Dataset(table.kind, table.fixed or used, table.count, read, absolute(data), dict(columns), bool(table.fixed))
 
 
 def usual_columns(rubric: Rubric) -> dict[str, tuple[str, ...]]:

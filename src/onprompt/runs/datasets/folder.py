@@ -53,7 +53,6 @@ def image_table(kind: str, root: Path, images: Images) -> Table:
             model = {"model": path.partition("/")[0]} if by_model else {}
             yield path, {**cells, "id": path, **model} if isinstance(cells, dict) else cells
 
-    kind = kind if source else f"{kind}, prompt from the file name"
     return Table(kind, tuple(fixed), records, count=count, fixed=fixed)
 
 
