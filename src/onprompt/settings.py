@@ -141,7 +141,7 @@ class Settings(BaseModel):
     temperature: float = number(0.0, "temperature of a model; where it is 0, repeats are asked at 1", 0, 2)
     repeats: int = integer(1, "how often the same question is asked", 1, 1000)
     structured: bool | None = option(None, "request answers by a JSON schema; not set: where the text asks for JSON")
-    chances: bool = option(True, "request token probabilities, if the server supports it")
+    logprobs: bool = option(True, "request token probabilities, if the server supports it")
     rate_examples: bool = option(True, "rate: show the model the seven worked examples")
     send_mask: bool = option(False, "edit: show the model the mask, too; the protocol has none")
     claims_per_call: int = integer(40, "claims: how many in one question; 1: each is a question of its own", 1, 500)

@@ -79,8 +79,7 @@ def draw_boxes(panels: list[Image.Image], verdict: Verdict, evidence: EditEviden
         colour = LEGEND[change_of(change, verdict)]
         for boxes, sighting in ((before, change.before), (after, change.after)):
             if sighting:
-                kind = change.kind.replace("recolour", "recolor")
-                label = sighting.word if kind == "unchanged" else f"{sighting.word}: {kind}"
+                label = sighting.word if change.kind == "unchanged" else f"{sighting.word}: {change.kind}"
                 boxes.append((sighting.box, label, colour))
     for check in verdict.checks:
         if check.outcome is Outcome.MISSING and check.box:

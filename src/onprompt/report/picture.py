@@ -109,12 +109,12 @@ class Drawing:
                 self.shapes.append(Shape(left, top, right, bottom, outline=outline, width=thick * unit))
         texts = [label_text(sighting) for sighting, _ in boxes]
         gap = SWATCH * unit
-        widths = [self.length(t) + gap * len(s.colours) for t, (s, _) in zip(texts, boxes, strict=True)]
+        widths = [self.length(t) + gap * len(s.colors) for t, (s, _) in zip(texts, boxes, strict=True)]
         places = place_labels([sighting.box for sighting, _ in boxes], widths, LABEL * unit, (width, height))
         for (sighting, color), text, place in zip(boxes, texts, places, strict=True):
             self.shapes.append(Shape(*place, fill=color, outline="#ffffff", width=unit))
             self.write(place.left, place.top + 2 * unit, text, "#ffffff")
-            for number, swatch in enumerate(reversed(sighting.colours), 1):
+            for number, swatch in enumerate(reversed(sighting.colors), 1):
                 x, y, side = place.right - gap * number, place.top + 3 * unit, 17 * unit
                 fill = f"#{bytes(swatch.rgb).hex()}"
                 self.shapes.append(Shape(x, y, x + side, y + side, fill=fill, outline="#ffffff", width=unit))

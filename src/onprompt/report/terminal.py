@@ -197,7 +197,7 @@ def attribute_words(attributes: Iterable[Attribute]) -> str:
 
 
 def edit_line(edit: Edit) -> str:
-    """`recolour (all) 2+ × flower: yellow → 2+ × flower (color yellow)`."""
+    """`recolor (all) 2+ × flower: yellow → 2+ × flower (color yellow)`."""
     target = thing_line(edit.target, edit.source) if edit.target else ""
     operation = " ".join(filter(None, [edit.operation, f"({edit.scope})" if edit.scope else "", target]))
     value = f": {edit.value}" if edit.value else ""

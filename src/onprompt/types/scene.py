@@ -86,7 +86,7 @@ class Scene:
 class Edit:
     """One thing that an instruction wants done to a picture.
 
-    `operation` is add, remove, replace, recolour, restyle (medium, material, season, light), move, resize, count,
+    `operation` is add, remove, replace, recolor, restyle (medium, material, season, light), move, resize, count,
     background, action (what is done, or the state that something is in), text, or `other` where it can't be told.
     """
 

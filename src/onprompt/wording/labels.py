@@ -76,7 +76,6 @@ KINDS = {  # what all claims of a kind are called together, the usual kinds firs
     "shape": "shapes",
     "expression": "expressions",
     "position": "positions",
-    "recolour": "recolor",
 }
 
 
