@@ -63,7 +63,7 @@ def see(
 ) -> list[Sighting]:
     """The sightings of the given names in an image, or of 80 common kinds, the most confident first.
 
-    Colours, shapes and postures take another network for each sighting; `attributes=False` skips them.
+    Colors, shapes and postures take another network for each sighting; `attributes=False` skips them.
     """
     return finder(vocabulary, attributes, frame, resolve_settings(settings))(image)
 

@@ -23,8 +23,11 @@ VERSION = 7
 FORMAT, KIND, EVIDENCE_FIELD, SEEN = "format", "type", "evidence", "sightings"
 REPEATED = {"chosen", "candidates", "extras"}  # lists of sightings that all stand in the evidence once
 EVIDENCE = typing.get_args(Evidence) or (Evidence,)  # several kinds, told apart by their names
-# What version 6 called otherwise: fields, and operations and changes of edits.
-RENAMED = {"colours": "colors", "spots": "token_probs", "recolour": "recolor", "recoloured": "recolored"}
+# What version 6 called otherwise: fields, and operations, changes and sources of edits.
+RENAMED = {
+    **{"colours": "colors", "spots": "token_probs"},
+    **{"recolour": "recolor", "recoloured": "recolored", "colour": "color"},
+}
 DEEPEST = 20  # lists in lists, where any JSON may stand
 LARGEST = 2**53  # a number that JSON and floating point have exactly
 Decode = Callable[[Any], Any]
@@ -103,7 +106,7 @@ def renamed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     fields_of = {RENAMED.get(name, name): renamed(entry) for name, entry in value.items()}
-    codes = fields_of.keys() & {"operation", "kind"}
+    codes = fields_of.keys() & {"operation", "kind", "source"}
     return fields_of | {name: RENAMED.get(fields_of[name], fields_of[name]) for name in codes}
 
 

@@ -130,7 +130,7 @@ def test_any_text_is_shown_as_text(text: str) -> None:
 
 
 def test_every_outcome_has_a_sign_and_a_colour_that_pages_and_pictures_share() -> None:
-    assert set(SIGNS) == set(OUTCOMES) == set(labels.COLOURS) == set(Outcome)
+    assert set(SIGNS) == set(OUTCOMES) == set(labels.COLORS) == set(Outcome)
     style = asset("style.css")
     names = {"good": labels.GOOD, "weak": labels.WEAK, "bad": labels.BAD, "neutral": labels.NEUTRAL}
     assert all(f"--box-{name}: {colour};" in style for name, colour in names.items())

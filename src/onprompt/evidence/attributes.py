@@ -22,8 +22,8 @@ class Measured:
     confidence: float = 1.0
 
 
-def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
-    """The nearest of the object's dominant colours counts, in the protocol's ΔE bands."""
+def check_color(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
+    """The nearest of the object's dominant colors counts, in the protocol's ΔE bands."""
     if sighting.mask is None and not sighting.colors:
         return None  # not measured
     if asked in color.MULTICOLORED:
@@ -35,7 +35,7 @@ def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured
         return Measured(MINOR, "many colors", confidence=0.3)
     likeness = [color.likeness(swatch, asked, settings.color_match, settings.color_near) for swatch in sighting.colors]
     score = (0.0, MINOR, 1.0)[int(2 * max(likeness))]
-    # A matching colour is there, even if it is not the only one; a mismatch is as certain as the clearest other colour.
+    # A matching color is there, even if it is not the only one; a mismatch is as certain as the clearest other color.
     names = " and ".join(swatch.name for swatch in sighting.colors)
     return Measured(score, names, 0.95 if score == 1 else max(map(color.swatch_confidence, sighting.colors)))
 
@@ -88,7 +88,7 @@ def check_expression(asked: str, sighting: Sighting, _: Settings) -> Measured | 
 
 
 CHECKS: dict[str, Callable[[str, Sighting, Settings], Measured | None]] = {
-    "color": check_colour,
+    "color": check_color,
     "size": check_size,
     "position": check_position,
     "action": check_action,

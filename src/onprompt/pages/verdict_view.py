@@ -21,7 +21,7 @@ from onprompt.settings import Settings, load
 from onprompt.types import Box, Check, Found, Outcome, Sample, Sighting, Verdict
 from onprompt.vision.image import decode_image
 from onprompt.wording.jury import voice_words
-from onprompt.wording.labels import OUTCOMES, american
+from onprompt.wording.labels import OUTCOMES
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
 LABEL, LETTER, SWATCH = 38.0, 14.6, 30.0  # units of a label's height, and of a letter's and a swatch's width
@@ -149,10 +149,10 @@ def check_view(check: Check, located: bool, is_edit: bool) -> CheckView:
     """A check in words."""
     claim, missing = check.claim, "nothing changed" if is_edit else "none"
     found = missing if check.finding.kind is Found.MISSING else wording.finding_words(check)
-    source = "" if check.source == "none" else american(check.source)
+    source = "" if check.source == "none" else check.source
     numbers = (claim.count.low, claim.count.high) if claim.count else None
     word = OUTCOMES[check.outcome][is_edit]
-    about = american(claim.kind), wording.full_claim(claim), found, check.outcome.value, word
+    about = claim.kind, wording.full_claim(claim), found, check.outcome.value, word
     return CheckView(*about, check.probability, source, located, numbers)
 
 
@@ -215,13 +215,13 @@ def draw_versions(verdict: Verdict, pictures: Mapping[str, PageImage]) -> list[P
         kind = CHANGES[change_of(change, verdict)]
         for boxes, sighting in ((before, change.before), (after, change.after)):
             if sighting:
-                became = american(change.kind)
+                became = change.kind
                 label = sighting.word if became == "unchanged" else f"{sighting.word}: {became}"
                 title = f"{sighting.word}, {became}, confidence {sighting.confidence:.2f}"
                 boxes.append((sighting.box, BoxView(kind, label, title, tuple(about))))
     for place, check in enumerate(verdict.checks):
         if check.outcome is Outcome.MISSING and check.box:
-            label = f"not done: {american(check.claim.kind)}"
+            label = f"not done: {check.claim.kind}"
             after.append((check.box, BoxView("missing", label, label, (place,))))
     drawn = [lay_out("before", pictures["before"], before), lay_out("after", pictures["image"], after)]
     if CHANGED in pictures:

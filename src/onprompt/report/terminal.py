@@ -226,7 +226,7 @@ def sighting_line(sighting: Sighting) -> str:
 
 
 def worst(verdict: Verdict, index: int) -> Outcome:
-    """The worst outcome of an object's checks, which colours its line."""
+    """The worst outcome of an object's checks, which colors its line."""
     own = [check for check in verdict.checks if check.thing == index]
     outcomes = {check.outcome for check in own or verdict.checks[index : index + 1]}
     return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.UNVERIFIABLE)

@@ -96,7 +96,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Swatch:
-    """One of an object's dominant colours."""
+    """One of an object's dominant colors."""
 
     name: str
     rgb: tuple[int, int, int]

@@ -77,8 +77,3 @@ KINDS = {  # what all claims of a kind are called together, the usual kinds firs
     "expression": "expressions",
     "position": "positions",
 }
-
-
-def american(name: str) -> str:
-    """The name of a kind or a source as users read it; in files it is spelled as it always was."""
-    return name.replace("colour", "color")

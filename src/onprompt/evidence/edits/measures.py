@@ -191,12 +191,12 @@ def recolor(edit: Edit, observed: EditObservations) -> Measurement | None:
     places = [(s.box, s.mask) for s in located] or [(region.box, None) for region in observed.change.regions[:1]]
     if not places:
         return None
-    results = [colour_change(box, shape, value, observed) for box, shape in places]
+    results = [color_change(box, shape, value, observed) for box, shape in places]
     score, weight = float(np.mean([result[0] for result in results])), 1.0 if located else DOUBTFUL
-    return measured(score, *results[0][1:], "colour", [box for box, _ in places], located, weight)
+    return measured(score, *results[0][1:], "color", [box for box, _ in places], located, weight)
 
 
-def colour_change(box: Box, shape: Mask | None, asked: str, observed: EditObservations) -> tuple[float, str, str]:
+def color_change(box: Box, shape: Mask | None, asked: str, observed: EditObservations) -> tuple[float, str, str]:
     """How far an object took on a color, and the colors it had and has."""
     versions = observed.change.before, observed.change.after
     (old, was), (new, now) = (likeness(pixels, box, shape, asked, observed.settings) for pixels in versions)

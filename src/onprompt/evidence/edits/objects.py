@@ -78,7 +78,7 @@ def kind_of(a: Sighting, b: Sighting, change: Change) -> str:
         return "turned"
     if distance(a.box, b.box) >= MOVED:
         return "moved"
-    return "recolored" if colour_shift(a.box, change) >= RECOLORED else "changed"
+    return "recolored" if color_shift(a.box, change) >= RECOLORED else "changed"
 
 
 def is_touched(box: Box, change: Change) -> bool:
@@ -91,7 +91,7 @@ def distance(a: Box, b: Box) -> float:
     return float(np.hypot(a.centre[0] - b.centre[0], a.centre[1] - b.centre[1]))
 
 
-def colour_shift(box: Box, change: Change) -> float:
+def color_shift(box: Box, change: Change) -> float:
     """ΔE of the mean color within a box, in hue and chroma only: light and shade come and go."""
     area = cells_of(box, change.before.shape)
     first, second = (to_lab(image[area]).reshape(-1, 3).mean(axis=0) for image in (change.before, change.after))
