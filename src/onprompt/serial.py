@@ -106,8 +106,8 @@ def renamed(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     fields_of = {RENAMED.get(name, name): renamed(entry) for name, entry in value.items()}
-    codes = fields_of.keys() & {"operation", "kind", "source"}
-    return fields_of | {name: RENAMED.get(fields_of[name], fields_of[name]) for name in codes}
+    codes = {name: code for name in ("operation", "kind", "source") if isinstance(code := fields_of.get(name), str)}
+    return fields_of | {name: RENAMED.get(code, code) for name, code in codes.items()}
 
 
 def with_pictures(verdict: Verdict, open_picture: OpenPicture) -> Verdict:
