@@ -188,7 +188,7 @@ def test_more_claims_than_fit_into_one_question_take_several(serve: Serve) -> No
     assert verdict.coverage == 1.0
 
 
-@pytest.mark.parametrize("logprobs", [True, False], ids=["probabilities", "words"])
+@pytest.mark.parametrize("chances", [True, False], ids=["probabilities", "words"])
 def test_a_claim_is_paid_for_once_whatever_the_prompt(serve: Serve, chances: bool) -> None:
     likely = {OWL: 0.9, BRANCH: 0.2} if chances else {BRANCH: "no"}
     settings, requests = serve(chances_of(likely) if chances else words_of(likely))  # type: ignore[arg-type]
@@ -217,7 +217,7 @@ def test_a_claim_without_a_readable_reply_is_asked_again_with_the_next_prompt(se
     assert asked(requests[-1]) == [BRANCH, "This can be seen in the image: hat."]
 
 
-@pytest.mark.parametrize("logprobs", [True, False], ids=["probabilities", "words"])
+@pytest.mark.parametrize("chances", [True, False], ids=["probabilities", "words"])
 def test_the_order_of_the_keys_changes_nothing(serve: Serve, chances: bool) -> None:
     """Some servers write the keys in the order of the alphabet: 1, 10, 2."""
 

@@ -47,7 +47,7 @@ def change(folder: Path, sql: str, *values: Any) -> None:
 
 def reply(folder: Path, text: str) -> None:
     """The only recorded answer, and what it cost."""
-    more = {"token_probs": [], "structured": False, "refused": []}
+    more = {"spots": [], "structured": False, "refused": []}
     said = {"text": text, "stop": "end", "model": "m", "usage": USAGE, **more}
     (folder / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
 
