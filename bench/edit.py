@@ -220,7 +220,7 @@ def words(data, out, runs=2000):
             counts[len(reason.split())] += 1
             if number < 100:
                 out.append((text, name, reason))
-    return {"runs": runs, "shortest": min(counts), "longest": max(counts)}
+    return {"runs": runs, "shortest": min(counts), "max_tokens": max(counts)}
 
 
 def timing(data, _, rounds=7):

@@ -79,7 +79,7 @@ def outline(thing, photo):
     return np.array(mask)
 
 
-def recoloured(photo, mask, colour):
+def recolored(photo, mask, colour):
     """The object in another colour with its light and shade."""
     lab = cv2.cvtColor(photo.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
     ink = cv2.cvtColor(np.array([[INKS[colour]]], np.float32) / 255, cv2.COLOR_RGB2LAB)[0, 0]
@@ -132,7 +132,7 @@ def of_object(photo, thing, other, rng):
     piece, shape, (left, top) = cut(photo, mask)
     gone, columns = erased(photo, mask), photo.shape[1]
     for colour in rng.sample(COLOURS, 2):
-        yield ScriptedEdit("recolour", name, f"make the {name} {colour}", recoloured(photo, mask, colour))
+        yield ScriptedEdit("recolor", name, f"make the {name} {colour}", recolored(photo, mask, colour))
     yield ScriptedEdit("remove", name, f"remove the {name}", gone)
     centre = (left + piece.shape[1] / 2) / columns
     if not 0.4 < centre < 0.6 and piece.shape[1] < 0.45 * columns:
@@ -165,7 +165,7 @@ def of_details(photo, other, single, rng):
     large, shape = scaled(piece, mask, 0.4 * min(rows / piece.shape[0], columns / piece.shape[1]))
     x, y = rng.uniform(0.05, 0.95) * (columns - large.shape[1]), 0.95 * (rows - large.shape[0])
     colour, another = rng.sample(COLOURS, 2)
-    inked = [pasted(photo, recoloured(large, shape, ink), shape, x, y) for ink in (colour, another)]
+    inked = [pasted(photo, recolored(large, shape, ink), shape, x, y) for ink in (colour, another)]
     yield ScriptedEdit("color", name, f"add a {colour} {name}", *inked)
     sides = {"left": 0.03 * columns, "right": 0.97 * columns - large.shape[1]}
     side, opposite = rng.sample(sorted(sides), 2)

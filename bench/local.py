@@ -17,7 +17,7 @@ from PIL import Image
 
 from onprompt.models.backends import local
 from onprompt.settings import Settings
-from onprompt.types import Message, Question, Shown
+from onprompt.types import Message, Question, SentImage
 from onprompt.vision.image import load_picture
 
 TINY = Path(__file__).parent.parent / "tests/models/backends/local_model/tiny"
@@ -26,16 +26,16 @@ ROUNDS = 11
 REGION = 64  # pixels a side: the small model reads larger images at 256, so that this is a quarter
 
 
-def pictures(seed: int, number: int, side: int) -> list[Shown]:
+def pictures(seed: int, number: int, side: int) -> list[SentImage]:
     """Noise, so that no two images share anything; decoded."""
     noise = np.random.default_rng(seed).integers(0, 256, (number, side, side, 3), dtype=np.uint8)
-    found = [Shown(load_picture(Image.fromarray(pixels), Settings()), side, "png", 0) for pixels in noise]
+    found = [SentImage(load_picture(Image.fromarray(pixels), Settings()), side, "png", 0) for pixels in noise]
     return [shown for shown in found if shown.picture.decoded]
 
 
-def about(shown: Shown, number: int, *region: Shown) -> Question:
+def about(shown: SentImage, number: int, *region: SentImage) -> Question:
     text = f"Is this statement true of the image? There are {number} red balls. Answer yes or no."
-    return Question((Message("user", (shown, *region, text)),), longest=16, choices=("yes", "no"))
+    return Question((Message("user", (shown, *region, text)),), max_tokens=16, choices=("yes", "no"))
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -88,7 +88,7 @@ def overhead(backend: local.Local, folder: Path, side: int) -> None:
     pipeline = genai.ContinuousBatchingPipeline(str(folder), scheduler, "CPU", options)
     config = backend.model_in_memory().likeliest(apply_chat_template=True)
 
-    def bare(shown: Shown, text: str) -> None:
+    def bare(shown: SentImage, text: str) -> None:
         history = genai.ChatHistory([{"role": "user", "content": f"<ov_genai_image_0>{text}"}])
         pipeline.generate([history], images=[[Tensor(shown.picture.pixels[None])]], generation_config=[config])
 

@@ -60,7 +60,7 @@ def text(photos, chance):
         yield case("other text", "sign", on_board, {1, 2, 3}, partial(board, others, background, colours))
         yield case("no text", "blank sign", on_board, {1, 2, 3}, partial(board, "", background, colours))
     else:
-        picture = chance.choice((page, partial(board, background=background, colours=colours)))
+        picture = chance.choice((page, partial(board, background=background, colors=colours)))
         yield case("text", "word", alone, RIGHT, partial(picture, words))
         yield case("other text", "word", alone, {0, 1, 2}, partial(picture, others))
         if quiet:
@@ -90,7 +90,7 @@ def arranged(pieces, chance):
     kinds = chance.sample(sorted(by_kind), 3)
     (first, second, third), ground = (named(kind) for kind in kinds), chance.randrange(len(GROUNDS))
     relation = chance.choice(("above", "below", "between", "in front of", "behind", "next to"))
-    spots = {
+    token_probs = {
         "above": ((0.5, 0.25, 0.42), (0.5, 0.75, 0.42)),
         "below": ((0.5, 0.75, 0.42), (0.5, 0.25, 0.42)),
         "between": ((0.5, 0.5, 0.28), (0.17, 0.5, 0.28), (0.83, 0.5, 0.28)),
@@ -98,7 +98,7 @@ def arranged(pieces, chance):
         "behind": ((0.45, 0.42, 0.8), (0.6, 0.72, 0.42)),
         "next to": ((0.28, 0.5, 0.4), (0.72, 0.5, 0.4)),
     }[relation]
-    parts = [(by_kind[kind], (x, y), side) for kind, (x, y, side) in zip(kinds, spots, strict=False)]
+    parts = [(by_kind[kind], (x, y), side) for kind, (x, y, side) in zip(kinds, token_probs, strict=False)]
     parts.sort(key=lambda part: -part[2])  # the larger one first, the other over it
     picture = partial(placed, parts, ground)
     source = "placed " + " ".join(part[0][0].stem for part in parts)

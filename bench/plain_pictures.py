@@ -24,10 +24,10 @@ def read(path):
     return Image.open(path).convert("RGB")
 
 
-def board(words, background=None, colours=PAINTS[0]):
+def board(words, background=None, colors=PAINTS[0]):
     """A sign on two posts, on a photo or a plain ground, with or without words."""
     image = read(background) if background else Image.new("RGB", SIZE, (170, 200, 225))
-    (width, height), (ground, ink) = image.size, colours
+    (width, height), (ground, ink) = image.size, colors
     draw = ImageDraw.Draw(image)
     left, top, right, bottom = (int(part) for part in (width * 0.15, height * 0.2, width * 0.85, height * 0.58))
     for x in (0.25, 0.75):
@@ -105,7 +105,7 @@ def mirrored(path):
 
 
 def drawn(path, style):
-    """A photo as a drawing: flat colours with dark outlines, brush strokes, or pencil."""
+    """A photo as a drawing: flat colors with dark outlines, brush strokes, or pencil."""
     pixels = np.array(read(path))
     if style == "painting":
         return cv2.stylization(pixels, sigma_s=60, sigma_r=0.45)

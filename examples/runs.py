@@ -11,4 +11,5 @@ run.verdict("cup.png")  # one verdict, as it was
 images = ["a.png", "b.png"]
 ranked = onprompt.best(images, "Two red cups on a table.")  # paths or Pillow images; the best first
 ranked[0].image, ranked[0].value, ranked[0].reason
+onprompt.best_edit("before.png", ["a.png", "b.png"], "remove the cup")  # the same for edits of one image
 print(frame, ranked)

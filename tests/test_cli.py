@@ -44,7 +44,7 @@ def test_json_has_the_seeds_keys(tmp_path: Path) -> None:
     arguments = ("verify", str(photo_path("coffee.png")), "a red cup on a table", "--json", "--picture", str(picture))
     result = onprompt(*arguments)
     verdict = json.loads(result.stdout)
-    assert verdict["format"] == "onprompt.verify/6"
+    assert verdict["format"] == "onprompt.verify/7"
     assert verdict["score"] == 4
     cup = verdict["prompt_objects"][0]
     assert (cup["object"], cup["canonical"], cup["count"]) == ("a red cup", "cup", 1)

@@ -63,6 +63,8 @@ def commands(group: Any, path: str = "onprompt") -> Iterator[tuple[str, set[str]
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
+        if command.callback and not command.callback.__module__.startswith("onprompt."):
+            continue  # of an installed plug-in
         yield f"{path} {name}", {option.opts[0] for option in command.params if option.opts[0].startswith("--")}
         if hasattr(command, "list_commands"):
             yield from commands(command, f"{path} {name}")

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import onprompt
@@ -69,20 +68,18 @@ def test_verdicts_of_every_rubric_and_judge(
     assert read_back(verdict) == verdict
 
 
-def test_a_verdict_of_the_version_before_is_read() -> None:
-    verdict = onprompt.verify(np.full((64, 64, 3), 90, np.uint8), "two cats")
-    document = json.loads(json.dumps(serial.dump(verdict)))
-    for check in document["checks"]:
-        check |= {"score": check.pop("probability"), "confidence": 0.9}
-        check["finding"]["estimate"] = 0.3
-    document["evidence"]["estimates"] = []
-    read = serial.load({**document, "format": "onprompt.verify/5"})
-    assert read == verdict
+def test_a_verdict_of_the_version_before_is_read(named_photo: Callable[[str], Path]) -> None:
+    photo = named_photo("coffee.png")
+    verdict = onprompt.edit(photo, photo, "make the cup blue")
+    text = json.dumps(serial.dump(verdict)).replace('"colors"', '"colours"').replace('"recolor"', '"recolour"')
+    assert '"colours"' in text
+    assert '"recolour"' in text
+    assert serial.load({**json.loads(text), "format": f"onprompt.edit/{serial.VERSION - 1}"}) == verdict
 
 
 def test_a_document_of_another_version_or_kind_is_refused() -> None:
     with pytest.raises(UserError, match="not a verdict of this version"):
-        serial.load({"format": "onprompt.verify/4"})
+        serial.load({"format": "onprompt.verify/5"})
     with pytest.raises(UserError, match="not a verdict"):
         serial.load({})
 

@@ -4,7 +4,7 @@ import pytest
 
 from onprompt.evidence.beliefs import Image, believe
 from onprompt.settings import Settings
-from onprompt.types import Attribute, Box, Count, Known, PromptEvidence, Scene, Seen, Sighting, Thing, Trait
+from onprompt.types import Attribute, Box, Count, Detections, NameMatch, PromptEvidence, Scene, Sighting, Thing, Trait
 from onprompt.wording import sentence, summary
 
 MAN = Sighting("man", "man", Box(0.4, 0.2, 0.6, 0.8), 0.99, "test", size="small", position="left")
@@ -17,7 +17,7 @@ def said(
 ) -> str:
     scene = Scene("", (thing,), properties=properties)
     found = Sighting("man", "man", MAN.box, confidence, "test", size="small", position="left")
-    checks = believe(scene, Image(Seen((found,), {"man": Known(("man",))}), properties=LIGHT), settings)
+    checks = believe(scene, Image(Detections((found,), {"man": NameMatch(("man",))}), properties=LIGHT), settings)
     return summary(PromptEvidence(scene), checks, score, 4, verifiable=True)
 
 
@@ -47,14 +47,16 @@ def test_a_wrong_count_is_said_in_numbers(settings: Settings) -> None:
 
 def test_a_sentence_holds_claim_finding_probability_and_source(settings: Settings) -> None:
     scene = Scene("", (Thing("a man", "man"),))
-    (check,) = believe(scene, Image(Seen((MAN,), {"man": Known(("man",))})), settings)[:1]
+    (check,) = believe(scene, Image(Detections((MAN,), {"man": NameMatch(("man",))})), settings)[:1]
     assert sentence(check) == f"expected a man: detected 1 (probability {check.probability:.2f}, test)"
 
 
 def test_an_object_of_a_broader_class_may_be_another_of_that_class(settings: Settings) -> None:
     scene = Scene("", (Thing("a nurse", "nurse"),))
     nurse = Sighting("nurse", "person", MAN.box, 0.99, "test")
-    checks = believe(scene, Image(Seen((nurse,), {"nurse": Known(("person",), settings.subtype_score)})), settings)
+    checks = believe(
+        scene, Image(Detections((nurse,), {"nurse": NameMatch(("person",), settings.subtype_score)})), settings
+    )
     text = summary(PromptEvidence(scene), checks, 3, 4, verifiable=True)
     assert text.endswith("Not checked: nurse (may be another person).")
     assert "detected as 'person', the closest class that a detector knows" in sentence(checks[-1])

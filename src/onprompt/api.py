@@ -19,7 +19,7 @@ from onprompt.runs.engines.threads import in_order
 from onprompt.runs.reading import Run
 from onprompt.samples import Judges, check_names, load_rubric, make_sample
 from onprompt.settings import Settings
-from onprompt.types import Edit, Flag, Plan, Rubric, Sample, Scene, Sighting, Usage, Verdict, View
+from onprompt.types import Edit, Flag, JudgePlan, Rubric, Sample, Scene, Sighting, Usage, Verdict, View
 from onprompt.vision.detection import detect
 from onprompt.vision.global_properties import medium, properties
 from onprompt.vision.image import Source, load_picture
@@ -63,7 +63,7 @@ def see(
 ) -> list[Sighting]:
     """The sightings of the given names in an image, or of 80 common kinds, the most confident first.
 
-    Colours, shapes and postures take another network for each sighting; `attributes=False` skips them.
+    Colors, shapes and postures take another network for each sighting; `attributes=False` skips them.
     """
     return finder(vocabulary, attributes, frame, resolve_settings(settings))(image)
 
@@ -297,11 +297,11 @@ def ranked(sources: Sequence[Source], results: Iterable[Result]) -> list[Candida
     return sorted(found, key=lambda candidate: math.inf if candidate.value is None else -candidate.value)
 
 
-def plan(rubric: str, items: Iterable[Mapping[str, Any]], *, settings: Settings | None = None) -> Plan:
+def plan(rubric: str, items: Iterable[Mapping[str, Any]], *, settings: Settings | None = None) -> JudgePlan:
     """The calls to a model, tokens and dollars that `judge_many` would take; nothing is asked."""
     resolved, protocol = resolve_settings(settings), load_rubric(rubric)
     planned = judges.get(protocol, resolved).plan(partial(make_sample, protocol, resolved, item) for item in items)
-    return Plan("", 0, 0, Usage(cost=0.0), again=False) if planned is None else planned
+    return JudgePlan("", 0, 0, Usage(cost=0.0), again=False) if planned is None else planned
 
 
 def load_run(path: str | os.PathLike[str], configuration: int = 0) -> Run:

@@ -19,10 +19,15 @@ from typing import Any
 from onprompt.errors import UserError
 from onprompt.types import Box, Decoded, Evidence, Picture, Scene, Swatch, Verdict
 
-VERSION = 6
+VERSION = 7
 FORMAT, KIND, EVIDENCE_FIELD, SEEN = "format", "type", "evidence", "sightings"
 REPEATED = {"chosen", "candidates", "extras"}  # lists of sightings that all stand in the evidence once
 EVIDENCE = typing.get_args(Evidence) or (Evidence,)  # several kinds, told apart by their names
+# What version 6 called otherwise: fields, and operations, changes and sources of edits.
+RENAMED = {
+    **{"colours": "colors", "spots": "token_probs"},
+    **{"recolour": "recolor", "recoloured": "recolored", "colour": "color"},
+}
 DEEPEST = 20  # lists in lists, where any JSON may stand
 LARGEST = 2**53  # a number that JSON and floating point have exactly
 Decode = Callable[[Any], Any]
@@ -86,16 +91,23 @@ def is_current(document: Mapping[str, Any]) -> bool:
 
 
 def upgraded(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A document of version 5, whose checks had a score and a confidence, in the present form."""
+    """A document of version 6 under the present names."""
     if str(document[FORMAT]).endswith(f"/{VERSION}"):
         return document
-    checks = [
-        {name: entry for name, entry in check.items() if name not in ("score", "confidence")}
-        | {"probability": check["score"], "finding": {k: v for k, v in check["finding"].items() if k != "estimate"}}
-        for check in document.get("checks", ())
-    ]
-    evidence = {name: entry for name, entry in (document.get(EVIDENCE_FIELD) or {}).items() if name != "estimates"}
-    return {**document, "checks": checks, **({EVIDENCE_FIELD: evidence} if evidence else {})}
+    return {
+        name: renamed(entry) if name in ("evidence", "checks", "answers") else entry for name, entry in document.items()
+    }
+
+
+def renamed(value: Any) -> Any:
+    """A JSON value of version 6 with the present names of its fields, operations and kinds."""
+    if isinstance(value, list):
+        return [renamed(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    fields_of = {RENAMED.get(name, name): renamed(entry) for name, entry in value.items()}
+    codes = {name: code for name in ("operation", "kind", "source") if isinstance(code := fields_of.get(name), str)}
+    return fields_of | {name: RENAMED.get(code, code) for name, code in codes.items()}
 
 
 def with_pictures(verdict: Verdict, open_picture: OpenPicture) -> Verdict:

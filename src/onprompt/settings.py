@@ -145,7 +145,7 @@ class Settings(BaseModel):
     structured: bool | None = option(
         None, "request answers that follow a JSON schema; not set: only if the rubric asks for JSON"
     )
-    chances: bool = option(True, "request token probabilities, if the server supports it")
+    logprobs: bool = option(True, "request token probabilities, if the server supports it")
     rate_examples: bool = option(True, "rate: show the model the seven worked examples")
     send_mask: bool = option(False, "edit: show the model the mask, too; the protocol has none")
     claims_per_call: int = integer(40, "claims: how many in one question; 1: each is a question of its own", 1, 500)

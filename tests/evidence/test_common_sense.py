@@ -9,7 +9,7 @@ from onprompt import Outcome, parse, rate, verify
 from onprompt.evidence.beliefs import Image, believe
 from onprompt.evidence.grading import Expectation, expect, rubric_score
 from onprompt.settings import Settings
-from onprompt.types import Box, Check, Known, Seen, Sighting, Swatch, Trait
+from onprompt.types import Box, Check, Detections, NameMatch, Sighting, Swatch, Trait
 from tests.conftest import photo
 
 YELLOW = Swatch("yellow", (245, 215, 40), (86.0, -2.0, 80.0), 0.9)
@@ -31,7 +31,7 @@ def judged(
 ) -> tuple[Expectation, list[Check]]:
     settings, scene = Settings(), parse(prompt)
     labels = {*known, *(sighting.label for sighting in sightings)}
-    seen = Seen(sightings, {label: Known((label,)) for label in labels})
+    seen = Detections(sightings, {label: NameMatch((label,)) for label in labels})
     checks = believe(scene, Image(seen, **image), settings)  # type: ignore[arg-type]
     return expect(scene, checks, rubric_score, range(5), settings), list(checks)
 

@@ -25,7 +25,7 @@ def box_of(name: str, label: str) -> Box:
     return onprompt.see(photo(name), [label], attributes=False)[0].box
 
 
-def recoloured(name: str, label: str, rgb: tuple[int, int, int]) -> Pixels:
+def recolored(name: str, label: str, rgb: tuple[int, int, int]) -> Pixels:
     pixels = photo(name).copy()
     area = cells_of(box_of(name, label), pixels.shape)
     light = pixels[area].mean(axis=2, keepdims=True) / 255
@@ -61,7 +61,7 @@ def grey(name: str) -> Pixels:
 
 
 DONE: dict[str, Callable[[], Pixels]] = {
-    "make the cup blue": lambda: recoloured("coffee.png", "cup", (20, 60, 220)),
+    "make the cup blue": lambda: recolored("coffee.png", "cup", (20, 60, 220)),
     "remove the cup": lambda: erased("coffee.png", "cup"),
     "add a cat": lambda: pasted("coffee.png", "chelsea.png", "cat"),
     'write "SALE" on the image': lambda: written("coffee.png", "SALE"),

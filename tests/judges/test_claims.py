@@ -294,7 +294,7 @@ def test_an_answer_that_nobody_asked_for_changes_nothing(serve: Serve) -> None:
 @pytest.mark.parametrize("bad", ["All true!", "[]", "{}", '["yes", "no"]', '{"1": "maybe"}', '{"6": "yes"}', " "])
 def test_an_answer_that_is_unreadable_as_a_whole_is_asked_for_once_more(serve: Serve, bad: str) -> None:
     settings, requests = serve(Reply(completion(bad)), words_of({}))
-    settings = settings.model_copy(update={"chances": False})
+    settings = settings.model_copy(update={"logprobs": False})
     verdict = onprompt.verify(PIXELS, PROMPT, settings=settings)
     assert (len(requests), verdict.value) == (2, 1.0)
     assert "asked_again" in verdict.flags

@@ -188,11 +188,11 @@ def test_another_packages_detector_needs_no_file_of_ours(tmp_path: Path, monkeyp
     weights = tmp_path / "mine.onnx"
     weights.write_bytes(b"mine")
     (tmp_path / "blind.py").write_text(
-        "from onprompt.types import Known, Seen\n"
+        "from onprompt.types import NameMatch, Detections\n"
         "class Blind:\n"
         f"    files = ({str(weights)!r},)\n"
         "    def see(self, picture, names):\n"
-        "        return Seen((), {name.label: Known((name.label,)) for name in names})\n"
+        "        return Detections((), {name.label: NameMatch((name.label,)) for name in names})\n"
         "def load(settings):\n"
         "    return Blind()\n"
     )

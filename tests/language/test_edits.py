@@ -1,7 +1,7 @@
 """Instructions and what they want done: whole lists of edits, in plain text.
 
 > make all the flowers yellow
-recolour | scope all | value yellow
+recolor | scope all | value yellow
   of: all the flowers = flower | 2+
   to: all the flowers = flower | 2+ | color yellow
 
@@ -31,12 +31,11 @@ from onprompt.language.edits.patterns import CAPTURES
 from onprompt.report.terminal import edit_line
 from onprompt.settings import Settings
 from onprompt.types import Edit, Scene, Thing
-from onprompt.wording.labels import american
 from tests.language import notation
 
 FILE = Path(__file__).with_name("edits.txt")
 OPERATIONS = (
-    *("add", "remove", "replace", "recolour", "restyle", "move", "resize", "count", "background", "action", "text"),
+    *("add", "remove", "replace", "recolor", "restyle", "move", "resize", "count", "background", "action", "text"),
     "other",
 )
 FORMS = ("questions", "wishes", "phrases", "several", "scopes", "keeping", "pronouns", "writing", "told", "comparing")
@@ -193,7 +192,7 @@ def assert_well_formed(edit: Edit, instruction: str) -> None:
             assert thing.count.high is None or thing.count.low <= thing.count.high, instruction
             targets = [relation.target for relation in thing.relations]
             assert all(target != index and 0 <= target < len(scene.things) for target in targets), instruction
-    assert edit_line(edit).startswith(american(edit.operation)), instruction
+    assert edit_line(edit).startswith(edit.operation), instruction
 
 
 def assert_nothing_breaks(instruction: str, settings: Settings) -> None:
@@ -249,7 +248,7 @@ def test_whatever_is_typed_nothing_breaks(settings: Settings) -> None:
 def test_the_line_for_people() -> None:
     thing, sea = Thing("the sky", "sky"), Thing("the sea", "sea")
     scene = Scene("the sky", (thing,))
-    edit = Edit("recolour", "make the sky red", thing, scene, value="red", result=scene, keep=(sea,), confidence=0.9)
+    edit = Edit("recolor", "make the sky red", thing, scene, value="red", result=scene, keep=(sea,), confidence=0.9)
     assert edit_line(edit) == "recolor 1 × sky: red → 1 × sky [keep sea, confidence 0.9]"
 
 
@@ -272,7 +271,7 @@ def test_the_command_prints_an_object_a_line(tmp_path: Path) -> None:
     first, second = (json.loads(line) for line in result.stdout.splitlines())
     assert first["instruction"] == "make the woman's hat red"
     (hat,) = first["edits"]
-    assert (hat["operation"], hat["scope"], hat["value"], hat["confidence"]) == ("recolour", "the woman's", "red", 1)
+    assert (hat["operation"], hat["scope"], hat["value"], hat["confidence"]) == ("recolor", "the woman's", "red", 1)
     owner = hat["target"]["relations"][0]
     assert (owner["relation"], hat["source"][owner["target"]]["canonical"]) == ("of", "woman")
     assert hat["result"]["objects"][0]["attributes"] == {"color": ["red"]}

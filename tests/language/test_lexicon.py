@@ -14,8 +14,8 @@ USED = {name for path in FILES for name in re.findall(r"\blex\.([A-Z][A-Z_]+)\b"
 
 def test_every_tag_that_is_used_exists() -> None:
     assert not {name for name in USED if not hasattr(lex, name)}
-    with pytest.raises(AttributeError, match="no tag 'colors'"):
-        _ = lex.COLORS
+    with pytest.raises(AttributeError, match="no tag 'colours'"):
+        _ = lex.COLOURS
 
 
 def test_every_tag_is_used() -> None:

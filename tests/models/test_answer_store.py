@@ -12,10 +12,16 @@ import pytest
 
 from onprompt.errors import StoreError
 from onprompt.models.answer_store import AnswerStore, key_of
-from onprompt.types import Answer, Message, Question, Spot, Usage
+from onprompt.types import Answer, Message, Question, TokenProbs, Usage
 
 WHOLE = Answer(
-    "Größe: (4) 🦉\0", "length", "m-1", Usage(10, 20, 1.5, 0.01), (Spot(8, 9, {"4": 0.5, "3": 0.25}),), True, ("a",)
+    "Größe: (4) 🦉\0",
+    "length",
+    "m-1",
+    Usage(10, 20, 1.5, 0.01),
+    (TokenProbs(8, 9, {"4": 0.5, "3": 0.25}),),
+    True,
+    ("a",),
 )
 
 
@@ -37,7 +43,7 @@ def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
     found = again.get("k")
     assert found is not None
     assert (found.text, found.stop, found.model, found.usage) == (WHOLE.text, WHOLE.stop, WHOLE.model, WHOLE.usage)
-    assert (found.spots, found.structured, found.refused) == (WHOLE.spots, WHOLE.structured, WHOLE.refused)
+    assert (found.token_probs, found.structured, found.refused) == (WHOLE.token_probs, WHOLE.structured, WHOLE.refused)
     assert (found.cached, found.key) == (True, "k")
     assert again.get("other") is None
     again.close()
@@ -60,10 +66,10 @@ def test_everything_that_makes_a_question_is_in_its_key() -> None:
         question("a", "b", temperature=1.0),
         question("a", "b", repeat=1),
         question("a", "b", schema="{}"),
-        question("a", "b", chances=True),
+        question("a", "b", logprobs=True),
         question("a", "b", choices=("yes",)),
         question("a", "b", words=("yes",)),
-        question("a", "b", longest=7),
+        question("a", "b", max_tokens=7),
         Question((Message("assistant", ("a", "b")),)),
         Question((Message("user", ("a",)), Message("user", ("b",)))),
     ]

@@ -9,13 +9,13 @@ import pytest
 from onprompt.errors import BudgetSpent, UserError
 from onprompt.models.client import Budget, Price, estimate, price_of
 from onprompt.settings import Settings
-from onprompt.types import Message, Question, Shown, Usage
+from onprompt.types import Message, Question, SentImage, Usage
 from onprompt.vision.image import load_picture
 
 
 def question(side: int = 1024) -> Question:
     picture = load_picture(np.zeros((600, 1200, 3), np.uint8), Settings())
-    return Question((Message("user", ("x" * 400, Shown(picture, side, "jpeg", 95))),), longest=100)
+    return Question((Message("user", ("x" * 400, SentImage(picture, side, "jpeg", 95))),), max_tokens=100)
 
 
 @pytest.mark.parametrize(
@@ -91,5 +91,5 @@ def test_an_answer_without_usage_costs_the_most_that_it_may() -> None:
     reserved = budget.reserve(asked)
     usage = budget.settle(asked, reserved, Usage(seconds=2.0, estimated=True))
     assert (usage.cost, usage.estimated, usage.seconds) == (reserved, True, 2.0)
-    assert usage.tokens_out == asked.longest
+    assert usage.tokens_out == asked.max_tokens
     assert budget.spent == reserved

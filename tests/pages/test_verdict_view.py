@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from onprompt.pages.rendering import asset, environment, policy, render, source_hash
-from onprompt.pages.verdict_view import Shown, verdict_view
+from onprompt.pages.verdict_view import PageImage, verdict_view
 from onprompt.report import labels
 from onprompt.types import (
     Box,
@@ -32,7 +32,7 @@ from onprompt.types import (
 from onprompt.wording.labels import OUTCOMES, SIGNS
 
 HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}{% raw %}\"'><img src=x onerror=alert(1)>\x1b[31m\u202eevil"
-SHOWN = Shown("cup.jpg", 400, 300)
+SHOWN = PageImage("cup.jpg", 400, 300)
 CARD = '{% from "verdict.html" import verdict %}{{ verdict(view, "s1") }}'
 
 
@@ -113,7 +113,7 @@ def test_both_versions_of_an_edit() -> None:
 
 
 def test_a_picture_that_is_missing_is_said_to_be() -> None:
-    view = verdict_view(made(), {"image": Shown(missing="the file has changed")})
+    view = verdict_view(made(), {"image": PageImage(missing="the file has changed")})
     html = environment().from_string(CARD).render(view=view)
     assert "no picture: the file has changed" in html
     assert "<img" not in html
@@ -130,7 +130,7 @@ def test_any_text_is_shown_as_text(text: str) -> None:
 
 
 def test_every_outcome_has_a_sign_and_a_colour_that_pages_and_pictures_share() -> None:
-    assert set(SIGNS) == set(OUTCOMES) == set(labels.COLOURS) == set(Outcome)
+    assert set(SIGNS) == set(OUTCOMES) == set(labels.COLORS) == set(Outcome)
     style = asset("style.css")
     names = {"good": labels.GOOD, "weak": labels.WEAK, "bad": labels.BAD, "neutral": labels.NEUTRAL}
     assert all(f"--box-{name}: {colour};" in style for name, colour in names.items())

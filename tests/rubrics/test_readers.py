@@ -18,7 +18,7 @@ from onprompt.models.reading import read_answer
 from onprompt.rubrics import edit, rate, text, verify
 from onprompt.samples import make_sample
 from onprompt.settings import Settings
-from onprompt.types import Answer, Decoded, Part, Picture, Rubric, Sample, Shown
+from onprompt.types import Answer, Decoded, Part, Picture, Rubric, Sample, SentImage
 from onprompt.wording import claim_words, finding_words
 
 HERE = Path(__file__).parent
@@ -343,9 +343,9 @@ def seconds(rubric: Rubric, words: str) -> float:
 # ---- the questions -------------------------------------------------------------------------------------------------
 
 
-def show(picture: Picture) -> Shown:
+def show(picture: Picture) -> SentImage:
     """A picture as it would be sent."""
-    return Shown(picture, 1024, "png", 100)
+    return SentImage(picture, 1024, "png", 100)
 
 
 def spoken(parts: Sequence[Part]) -> str:
@@ -355,7 +355,7 @@ def spoken(parts: Sequence[Part]) -> str:
 
 def shown(parts: Sequence[Part]) -> list[Picture]:
     """The pictures of a question, in their order."""
-    return [each.picture for each in parts if isinstance(each, Shown)]
+    return [each.picture for each in parts if isinstance(each, SentImage)]
 
 
 @pytest.mark.parametrize("name", SHA256)
@@ -368,7 +368,7 @@ def test_verify_asks_with_the_text_and_the_prompt() -> None:
     parts = verify.ask(SAMPLE, show)
     assert spoken(parts) == text("verify-1") + 'Input Prompt: "make the woman\'s hat red"'
     assert shown(parts) == [PICTURE]
-    assert isinstance(parts[-1], Shown)
+    assert isinstance(parts[-1], SentImage)
 
 
 def test_rate_asks_with_the_text_and_the_prompt() -> None:

@@ -7,7 +7,7 @@ import pytest
 from onprompt.evidence.beliefs import Image, believe
 from onprompt.evidence.grading import expect, rubric_score
 from onprompt.settings import Settings
-from onprompt.types import Attribute, Box, Count, Known, Relation, Scene, Seen, Sighting, Swatch, Thing, Trait
+from onprompt.types import Attribute, Box, Count, Detections, NameMatch, Relation, Scene, Sighting, Swatch, Thing, Trait
 
 ONE, TWO = Count(1, 1, "a"), Count(2, 2, "two", explicit=True)
 RED, BLUE = Swatch("red", (200, 0, 0), (42.0, 66.0, 56.0), 0.9), Swatch("blue", (0, 0, 255), (32.3, 79.2, -107.9), 0.9)
@@ -72,20 +72,22 @@ def test_the_sentence_holds(
     sentence: str, things: tuple[Thing, ...], sightings: tuple[Sighting, ...], score: int, settings: Settings
 ) -> None:
     names = {*(wanted.canonical for wanted in things), *(sighting.label for sighting in sightings)}
-    seen = Seen(sightings, {name: Known((name,)) for name in names})
+    seen = Detections(sightings, {name: NameMatch((name,)) for name in names})
     assert score_of(Scene("", things), seen, settings) == score, sentence
 
 
-def score_of(scene: Scene, seen: Seen, settings: Settings) -> int:
+def score_of(scene: Scene, seen: Detections, settings: Settings) -> int:
     checks = believe(scene, Image(seen), settings)
     return expect(scene, checks, rubric_score, range(5), settings).score
 
 
 def test_a_counterpart_of_someone_known_only_as_a_person_is_missing(settings: Settings) -> None:
-    seen = Seen((at("doctor"),), {"doctor": Known(("person",), settings.subtype_score), "horse": Known(("horse",))})
+    seen = Detections(
+        (at("doctor"),), {"doctor": NameMatch(("person",), settings.subtype_score), "horse": NameMatch(("horse",))}
+    )
     assert score_of(Scene("", (thing("doctor"), thing("horse"))), seen, settings) == 2
 
 
 def test_an_object_of_which_only_a_broader_kind_is_known_is_never_full_marks(settings: Settings) -> None:
-    seen = Seen((replace(at("woman"), word="person"),), {"woman": Known(("person",), settings.subtype_score)})
+    seen = Detections((replace(at("woman"), word="person"),), {"woman": NameMatch(("person",), settings.subtype_score)})
     assert score_of(Scene("", (thing("woman"),)), seen, settings) == 3

@@ -82,7 +82,7 @@ def test_wrong_types_are_one_error_of_ours(run_file: Path, table: str, column: s
     assert not (run_file.parent / "report").exists()
 
 
-@pytest.mark.parametrize("value", ["[" * 100_000, "[]", None, b"{", '{"format": "onprompt.verify/6", "checks": 3}'])
+@pytest.mark.parametrize("value", ["[" * 100_000, "[]", None, b"{", '{"format": "onprompt.verify/7", "checks": 3}'])
 def test_a_document_that_is_none_is_an_error_of_ours(run_file: Path, value: Any) -> None:
     put(run_file, "documents", "document", value)
     with RunFile(run_file) as file, pytest.raises((StoreError, UserError)):

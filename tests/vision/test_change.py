@@ -87,7 +87,7 @@ def test_a_crop_is_put_back_in_its_place() -> None:
     assert change.area < 0.05
 
 
-def test_a_large_recoloured_part_is_what_changed() -> None:
+def test_a_large_recolored_part_is_what_changed() -> None:
     after = textured().copy()
     after[:, :280] = np.clip(after[:, :280] + np.array((60, -30, -40)), 0, 255)
     change = compare(textured(), after)

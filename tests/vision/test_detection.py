@@ -28,7 +28,7 @@ def test_all_that_can_be_told_of_a_sighting_is_told_with_a_confidence() -> None:
     assert traits["size"][0] == bus.size == "large"
     assert all(0 < sure <= 1 for _, sure in traits.values())
     assert bus.mask is not None
-    assert bus.colours
+    assert bus.colors
 
 
 def test_people_have_joints_and_postures(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""An object that was mirrored, resized or moved is found again by its corners; one that was recoloured stayed."""
+"""An object that was mirrored, resized or moved is found again by its corners; one that was recolored stayed."""
 
 import cv2
 import numpy as np
@@ -53,6 +53,6 @@ def test_a_moved_object_has_its_new_place() -> None:
     assert motion.box.iou(Box(400 / 600, 0.4, 550 / 600, 0.8)) > 0.9
 
 
-def test_what_was_recoloured_removed_or_left_alone_did_not_move() -> None:
+def test_what_was_recolored_removed_or_left_alone_did_not_move() -> None:
     for after in (placed(OBJECT[..., ::-1], 60, 160), BACKGROUND, BEFORE, noise(400, 600, 10, 9)):
         assert find_motion(BOX, compare(BEFORE, np.ascontiguousarray(after))) is None

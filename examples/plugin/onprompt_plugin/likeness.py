@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.types import IMAGE, Input, Part, Picture, Reading, Rubric, Sample, Shown
+from onprompt.types import IMAGE, Input, Part, Picture, Reading, Rubric, Sample, SentImage
 
 SCALE = range(1, 11)
 TEXT = "How alike are these two pictures, from 1 (nothing in common) to 10 (the same)? End with `Score: n`."
 
 
-def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
+def ask(sample: Sample, show: Callable[[Picture], SentImage]) -> tuple[Part, ...]:
     """What a model is sent: texts and pictures, in order."""
     return TEXT, show(sample.pictures["reference"]), show(sample.picture)
 

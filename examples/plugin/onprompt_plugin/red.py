@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Name, Picture, Seen, Sighting
+from onprompt.types import Box, Detections, Name, NameMatch, Picture, Sighting
 
 LEAST = 0.01  # share of the picture that must be red
 
@@ -20,9 +20,9 @@ class RedDetector:
 
     files = ()  # the model files that it uses
 
-    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Detections:
         """What was found of each name, and which names are known: here all."""
-        return Seen(sightings(picture, names), {name.label: Known((name.label,)) for name in names})
+        return Detections(sightings(picture, names), {name.label: NameMatch((name.label,)) for name in names})
 
 
 def sightings(picture: Picture, names: Sequence[Name]) -> tuple[Sighting, ...]:

@@ -18,7 +18,7 @@ from PIL import Image
 from onprompt.errors import OnpromptError, Rejected, ServerTrouble
 from onprompt.models.reading import choice_probabilities, is_wanted, number_spots
 from onprompt.settings import Settings
-from onprompt.types import Answer, Part, Question, Spot, Usage
+from onprompt.types import Answer, Part, Question, TokenProbs, Usage
 from onprompt_hub import loading
 
 TOP_TOKENS = 20  # the most probable tokens, kept for each step
@@ -85,10 +85,10 @@ class Transformers:
         """The tokens of the answer, of a choice only the first; and if wanted the likeliest tokens of each step."""
         temperature = 0.0 if question.choices else question.temperature
         config = transformers.GenerationConfig(
-            max_new_tokens=1 if question.choices else question.longest,
+            max_new_tokens=1 if question.choices else question.max_tokens,
             eos_token_id=self.end_tokens,
             pad_token_id=self.end_tokens[0],
-            output_logits=question.chances or bool(question.choices),
+            output_logits=question.logprobs or bool(question.choices),
             return_dict_in_generate=True,
             **({"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature else {}),
         )
@@ -102,7 +102,7 @@ class Transformers:
         """An answer in words, with the probabilities of its digits, or of the words that are wanted."""
         stop = "end" if tokens[-1:] and tokens[-1] in self.end_tokens else "length"
         text, words = self.decode(tokens), question.words
-        return Answer(text, stop, spots=number_spots(text, self.pieces(tokens, steps, words), words=words))
+        return Answer(text, stop, token_probs=number_spots(text, self.pieces(tokens, steps, words), words=words))
 
     def pieces(
         self, tokens: Sequence[int], steps: Sequence[Step], words: Sequence[str] = ()
@@ -122,10 +122,10 @@ class Transformers:
 
     def choice(self, question: Question, step: Step) -> Answer:
         """The most probable choice for the first token, with that token's alternatives."""
-        spot = Spot(0, 0, {text: round(p, 6) for text, p in self.by_text([], step).items()})
-        probabilities = choice_probabilities([spot], question.choices, minimum=0.0) or spot.chances
+        spot = TokenProbs(0, 0, {text: round(p, 6) for text, p in self.by_text([], step).items()})
+        probabilities = choice_probabilities([spot], question.choices, minimum=0.0) or spot.probabilities
         text = max(probabilities, key=lambda word: probabilities[word])
-        return Answer(text, spots=(spot._replace(end=len(text)),))
+        return Answer(text, token_probs=(spot._replace(end=len(text)),))
 
     def choice_tokens(self, choices: Sequence[str]) -> list[int]:
         """The single tokens that spell a choice in any case, with or without a space before it."""

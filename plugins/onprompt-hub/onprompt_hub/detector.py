@@ -21,11 +21,11 @@ from transformers.models.auto import modeling_auto as auto
 
 from onprompt.errors import ImageError, UserError
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Name, Picture, Seen, Sighting
+from onprompt.types import Box, Detections, Name, NameMatch, Picture, Sighting
 from onprompt.vision.boxes import non_max_suppression
 from onprompt.vision.vocabulary import resolve_all
 from onprompt_hub import grounding, loading
-from onprompt_hub.networks import ClosedSet, Detections, Inputs, OpenVocabulary, Query, Segmenter
+from onprompt_hub.networks import ClosedSet, Inputs, ModelDetections, OpenVocabulary, Query, Segmenter
 
 BATCH = 8  # queries in one pass of the network
 # Of the segmenters in transformers, OneFormer needs a task, and others return masks in other ways.
@@ -50,9 +50,9 @@ class HubDetector:
         self.settings = settings
         self.network, self.processor, self.files, self.lock = load_model(settings.detector.partition(":")[2])
 
-    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Detections:
         """What the network sees in an image; more names than one text holds are several queries."""
-        inputs, answers = self.preprocess(picture), list[Detections]()
+        inputs, answers = self.preprocess(picture), list[ModelDetections]()
         with self.lock, torch.inference_mode():
             queries = [Query(inputs, picture.pixels.shape[:2], part) for part in self.network.split(names)]
             for start in range(0, len(queries), BATCH):
@@ -61,7 +61,7 @@ class HubDetector:
                 on_device = {key: value.to(self.network.net.device) for key, value in stacked.items()}
                 answers += self.network.run(on_device, batch, self.settings.min_confidence)
         known = self.known(names)
-        return Seen(self.sightings(answers, known), known)
+        return Detections(self.sightings(answers, known), known)
 
     def preprocess(self, picture: Picture) -> Inputs:
         """An image as the network takes it."""
@@ -73,13 +73,13 @@ class HubDetector:
             raise ImageError(message) from error
         return {key: inputs[key][0] for key in ("pixel_values", "pixel_mask") if key in inputs}
 
-    def known(self, names: Sequence[Name]) -> dict[str, Known]:
+    def known(self, names: Sequence[Name]) -> dict[str, NameMatch]:
         """How the names are resolved, those that can be."""
         if self.network.words is None:
-            return {name.label: Known((name.label,)) for name in names}
+            return {name.label: NameMatch((name.label,)) for name in names}
         return resolve_all(names, set(self.network.words.values()), self.settings.subtype_score)
 
-    def sightings(self, answers: Sequence[Detections], known: Mapping[str, Known]) -> tuple[Sighting, ...]:
+    def sightings(self, answers: Sequence[ModelDetections], known: Mapping[str, NameMatch]) -> tuple[Sighting, ...]:
         """The sightings in one image by descending confidence, after non-maximum suppression for each word."""
         if not (words := [word for answer in answers for word in answer.words]):
             return ()
@@ -95,7 +95,7 @@ class HubDetector:
         )
 
 
-def labels_of(word: str, known: Mapping[str, Known]) -> list[str]:
+def labels_of(word: str, known: Mapping[str, NameMatch]) -> list[str]:
     """The labels that a word was resolved from; the word itself where there are none."""
     return [label for label, resolved in known.items() if word in resolved.words] or [word]
 

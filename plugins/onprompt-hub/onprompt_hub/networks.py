@@ -23,7 +23,7 @@ class Query(NamedTuple):
     names: Sequence[Name]
 
 
-class Detections(NamedTuple):
+class ModelDetections(NamedTuple):
     """A network's answer to a query: boxes as fractions of the image, scores, words, and masks of the boxes."""
 
     boxes: Floats
@@ -53,14 +53,14 @@ class OpenVocabulary:
         labels = [name.label for name in names]
         return [names[part] for part in grounding.split_words(self.net, self.tokenizer, labels)]
 
-    def run(self, inputs: Inputs, queries: Sequence[Query], min_score: float) -> list[Detections]:
+    def run(self, inputs: Inputs, queries: Sequence[Query], min_score: float) -> list[ModelDetections]:
         """One pass over a batch."""
         words = [[name.label for name in query.names] for query in queries]
         scores, boxes = self.family.run(self.net, self.tokenizer, inputs, words)
         outputs = zip(scores.cpu().numpy(), boxes.cpu().numpy(), queries, strict=True)
         return [self.decode(*output, min_score) for output in outputs]
 
-    def decode(self, scores: Floats, boxes: Floats, query: Query, min_score: float) -> Detections:
+    def decode(self, scores: Floats, boxes: Floats, query: Query, min_score: float) -> ModelDetections:
         """A box counts for a name unless the best name for it is incompatible."""
         scores = scores[:, : len(query.names)]
         names = query.names
@@ -71,7 +71,7 @@ class OpenVocabulary:
         centre, half = boxes[rows, :2], boxes[rows, 2:] / 2
         corners = np.concatenate([(centre - half) * side, (centre + half) * side], axis=1).astype(np.float32)
         words = [names[int(column)].label for column in columns]
-        return Detections(corners, scores[rows, columns], words, [None] * len(words))
+        return ModelDetections(corners, scores[rows, columns], words, [None] * len(words))
 
 
 class ClosedSet:
@@ -85,12 +85,12 @@ class ClosedSet:
         """One query for all names."""
         return [names]
 
-    def run(self, inputs: Inputs, queries: Sequence[Query], min_score: float) -> list[Detections]:
+    def run(self, inputs: Inputs, queries: Sequence[Query], min_score: float) -> list[ModelDetections]:
         """One pass over a batch."""
         sizes = [tuple(query.inputs["pixel_values"].shape[1:]) for query in queries]
         return self.decode(self.net(**inputs), sizes, min_score)
 
-    def decode(self, out: Any, sizes: Sequence[tuple[int, ...]], min_score: float) -> list[Detections]:
+    def decode(self, out: Any, sizes: Sequence[tuple[int, ...]], min_score: float) -> list[ModelDetections]:
         """By the model's own post-processing, softmax or sigmoid; some class lists have gaps, "N/A"."""
         unit = [(1, 1)] * len(sizes)  # so that boxes come out as fractions of the image
         detections = []
@@ -98,14 +98,14 @@ class ClosedSet:
             boxes, scores, classes = (result[key].cpu().numpy() for key in ("boxes", "scores", "labels"))
             named = [row for row, index in enumerate(classes) if self.words[int(index)] != "n/a"]
             words = [self.words[int(index)] for index in classes[named]]
-            detections.append(Detections(boxes[named], scores[named], words, [None] * len(words)))
+            detections.append(ModelDetections(boxes[named], scores[named], words, [None] * len(words)))
         return detections
 
 
 class Segmenter(ClosedSet):
     """Mask2Former and MaskFormer: a mask for each object, and its box from the mask."""
 
-    def decode(self, out: Any, sizes: Sequence[tuple[int, ...]], min_score: float) -> list[Detections]:
+    def decode(self, out: Any, sizes: Sequence[tuple[int, ...]], min_score: float) -> list[ModelDetections]:
         """The likeliest class of each mask, scored by class and mask; masks have the resolution of the input."""
         best, classes = out.class_queries_logits.softmax(-1)[..., :-1].max(-1)  # the last class is "no object"
         detections = []
@@ -117,7 +117,7 @@ class Segmenter(ClosedSet):
             detections.append(self.crop(inside, scores[likely] * mask_scores, indices[likely], min_score))
         return detections
 
-    def crop(self, inside: Any, scores: Any, classes: Any, min_score: float) -> Detections:
+    def crop(self, inside: Any, scores: Any, classes: Any, min_score: float) -> ModelDetections:
         """The masks that are not empty, cropped to the boxes around them."""
         kept = inside.any(-1).any(-1) & (scores >= min_score)
         boxes, crops = [], []
@@ -127,4 +127,6 @@ class Segmenter(ClosedSet):
             boxes.append((left / mask.shape[1], top / mask.shape[0], right / mask.shape[1], bottom / mask.shape[0]))
             crops.append(mask[top:bottom, left:right].copy())
         words = [self.words[int(index)] for index in classes[kept]]
-        return Detections(np.array(boxes, dtype=np.float32).reshape(-1, 4), scores[kept].cpu().numpy(), words, crops)
+        return ModelDetections(
+            np.array(boxes, dtype=np.float32).reshape(-1, 4), scores[kept].cpu().numpy(), words, crops
+        )

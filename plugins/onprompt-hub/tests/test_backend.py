@@ -18,7 +18,7 @@ from onprompt.errors import ImageError, NotFetched, Rejected, ServerTrouble, Unt
 from onprompt.models.client import ModelClient
 from onprompt.models.reading import choice_probabilities
 from onprompt.settings import Settings
-from onprompt.types import Message, Picture, Question, Shown
+from onprompt.types import Message, Picture, Question, SentImage
 from onprompt.vision.image import load_picture, open_picture
 from onprompt_hub import backend
 
@@ -50,14 +50,14 @@ def picture(height: int, width: int) -> Picture:
     return load_picture(pixels, Settings())
 
 
-def shown(height: int, width: int) -> Shown:
-    return Shown(picture(height, width), 224, "png", 95)
+def shown(height: int, width: int) -> SentImage:
+    return SentImage(picture(height, width), 224, "png", 95)
 
 
 def asked(**more: Any) -> list[Question]:
     """Questions of several lengths, with pictures of several sizes."""
     return [
-        Question((Message("user", ("Give it a number: ", shown(*size), "a dog " * number)),), longest=9, **more)
+        Question((Message("user", ("Give it a number: ", shown(*size), "a dog " * number)),), max_tokens=9, **more)
         for number, size in enumerate(SIZES)
     ]
 
@@ -85,16 +85,16 @@ def test_an_answer_is_the_networks(name: str, loaded: Loaded) -> None:
     length = model.prepare(question)["input_ids"].shape[1]
     assert (answer.usage.tokens_in, answer.usage.tokens_out) == (length, 9)
     assert answer.usage.seconds > 0
-    assert not answer.spots
+    assert not answer.token_probs
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_threads_get_the_same_answers(name: str, loaded: Loaded) -> None:
-    model, questions = loaded(name), asked(chances=True)
+    model, questions = loaded(name), asked(logprobs=True)
     alone = [model.ask(question) for question in questions]
     with ThreadPoolExecutor(len(questions)) as pool:
         together = list(pool.map(model.ask, questions))
-    assert [(each.text, each.spots) for each in together] == [(each.text, each.spots) for each in alone]
+    assert [(each.text, each.token_probs) for each in together] == [(each.text, each.token_probs) for each in alone]
     assert len({each.text for each in alone}) > 1
 
 
@@ -104,11 +104,11 @@ def test_a_choice_has_the_probabilities_of_a_whole_pass(name: str, loaded: Loade
     for question in asked(choices=("yes", "no"), temperature=1.0)[:3]:
         answer = model.ask(question)
         probabilities = next_token(model, question, [])
-        (spot,) = answer.spots
+        (spot,) = answer.token_probs
         for word in ("yes", "no", "Yes", " no"):
             (token,) = model.tokenizer.encode(word)
-            assert spot.chances[word] == pytest.approx(float(probabilities[token]), abs=2e-6)
-        words = choice_probabilities(answer.spots, ("yes", "no"), minimum=0.0)
+            assert spot.probabilities[word] == pytest.approx(float(probabilities[token]), abs=2e-6)
+        words = choice_probabilities(answer.token_probs, ("yes", "no"), minimum=0.0)
         assert words is not None
         assert answer.text == max(words, key=lambda word: words[word])
         assert (spot.start, spot.end) == (0, len(answer.text))
@@ -118,17 +118,18 @@ def test_a_choice_has_the_probabilities_of_a_whole_pass(name: str, loaded: Loade
 @pytest.mark.parametrize("name", MODELS)
 def test_digits_have_probabilities(name: str, loaded: Loaded) -> None:
     model, found = loaded(name), 0
-    for question in asked(chances=True):
+    for question in asked(logprobs=True):
         answer = model.ask(question)
-        assert len(answer.spots) == sum(letter.isdigit() for letter in answer.text)
-        for spot in answer.spots:
+        assert len(answer.token_probs) == sum(letter.isdigit() for letter in answer.text)
+        for spot in answer.token_probs:
             assert answer.text[spot.start : spot.end].isdigit()
-            assert max(spot.chances, key=lambda text: spot.chances[text]) == answer.text[spot.start : spot.end]
-            assert 10 < len(spot.chances) <= backend.TOP_TOKENS
-        if answer.spots and answer.spots[0].start == 0:
+            likeliest = max(spot.probabilities, key=lambda text: spot.probabilities[text])
+            assert likeliest == answer.text[spot.start : spot.end]
+            assert 10 < len(spot.probabilities) <= backend.TOP_TOKENS
+        if answer.token_probs and answer.token_probs[0].start == 0:
             best = float(next_token(model, question, []).max())
-            assert answer.spots[0].chances[answer.text[0]] == pytest.approx(best, abs=2e-6)
-        found += len(answer.spots)
+            assert answer.token_probs[0].probabilities[answer.text[0]] == pytest.approx(best, abs=2e-6)
+        found += len(answer.token_probs)
     assert found
 
 
@@ -144,8 +145,8 @@ def test_words_that_are_wanted_have_probabilities_in_place_of_digits(loaded: Loa
     model = loaded("qwen2_5_vl")
     tokens = model.tokenizer.encode('{"1": "yes", "2": "no"}')
     answer = model.text(replace(asked()[0], words=("yes", "no")), tokens, [{token: 0.5} for token in tokens])
-    assert [answer.text[spot.start : spot.end].strip('"') for spot in answer.spots] == ["yes", "no"]
-    assert [choice_probabilities([spot], ("yes", "no")) for spot in answer.spots] == [
+    assert [answer.text[spot.start : spot.end].strip('"') for spot in answer.token_probs] == ["yes", "no"]
+    assert [choice_probabilities([spot], ("yes", "no")) for spot in answer.token_probs] == [
         {"yes": 1.0, "no": 0.0},
         {"yes": 0.0, "no": 1.0},
     ]
@@ -153,7 +154,7 @@ def test_words_that_are_wanted_have_probabilities_in_place_of_digits(loaded: Loa
 
 def test_an_end_is_told_from_a_cut(loaded: Loaded, folder: Folder, tmp_path: Path) -> None:
     model, question = loaded("qwen2_5_vl"), asked()[0]
-    cut = model.ask(replace(question, longest=3))
+    cut = model.ask(replace(question, max_tokens=3))
     assert (cut.stop, cut.usage.tokens_out) == ("length", 3)
     last = model.tokenizer.encode(cut.text)[1]
     ends = changed(folder("qwen2_5_vl"), tmp_path / "ends", "generation_config.json", eos_token_id=last)
@@ -171,13 +172,13 @@ def test_temperature_varies_answers(loaded: Loaded) -> None:
 def test_several_pictures_and_none(name: str, loaded: Loaded) -> None:
     model, one, two = loaded(name), shown(90, 130), shown(64, 64)
     talk = (Message("user", ("First", one)), Message("assistant", ("3",)), Message("user", ("then", two, one)))
-    answers = [model.ask(Question(messages, longest=4)) for messages in (talk, (Message("user", ("Hello",)),))]
+    answers = [model.ask(Question(messages, max_tokens=4)) for messages in (talk, (Message("user", ("Hello",)),))]
     assert all(answer.text for answer in answers)
     assert answers[0].usage.tokens_in > answers[1].usage.tokens_in
 
 
 def test_a_broken_picture_is_the_pictures_error(loaded: Loaded) -> None:
-    broken = Shown(open_picture(b"GIF89a", Settings()), 224, "png", 95)
+    broken = SentImage(open_picture(b"GIF89a", Settings()), 224, "png", 95)
     with pytest.raises(ImageError):
         loaded("idefics3").ask(Question((Message("user", ("Look", broken)),)))
 

@@ -21,12 +21,12 @@ from onprompt import see, verify
 from onprompt.errors import ImageError, NotFetched, PluginError, UntrustedFile, UserError
 from onprompt.language import name_of
 from onprompt.settings import load
-from onprompt.types import Known, Name, Picture, Seen
+from onprompt.types import Detections, Name, NameMatch, Picture
 from onprompt.vision.detectors import load_detector
 from onprompt.vision.image import load_picture
 from onprompt_hub import detector, grounding
 from onprompt_hub.loading import model_folder, weight_files
-from onprompt_hub.networks import Detections, OpenVocabulary, Segmenter
+from onprompt_hub.networks import ModelDetections, OpenVocabulary, Segmenter
 from tests.conftest import Pixels
 
 Folder = Callable[[str], Path]
@@ -66,7 +66,7 @@ def look(pixels: Pixels, *names: str) -> tuple[Picture, list[Name]]:
     return load_picture(pixels, load()), [name_of(name) for name in names]
 
 
-def assert_alike(one: Seen, other: Seen) -> None:
+def assert_alike(one: Detections, other: Detections) -> None:
     assert one.known == other.known
     assert [each.label for each in one.sightings] == [each.label for each in other.sightings]
     for mine, theirs in zip(one.sightings, other.sightings, strict=True):
@@ -108,19 +108,19 @@ def test_boxes_lie_in_the_picture_and_confidences_fall(folder: Folder, name: str
 @pytest.mark.parametrize("name", OPEN)
 def test_an_open_detector_knows_every_name(folder: Folder, name: str) -> None:
     seen = hub(folder(name)).see(*look(noise(40, 60), "zebra", "Thing7", "traffic light"))
-    assert seen.known == {each: Known((each,)) for each in ("zebra", "Thing7", "traffic light")}
+    assert seen.known == {each: NameMatch((each,)) for each in ("zebra", "Thing7", "traffic light")}
     assert {each.label for each in seen.sightings} <= set(seen.known)
     assert all(each.word == each.label for each in seen.sightings)
-    assert hub(folder(name)).see(*look(noise(40, 60))) == Seen((), {})
+    assert hub(folder(name)).see(*look(noise(40, 60))) == Detections((), {})
 
 
 @pytest.mark.parametrize("name", CLOSED)
 def test_a_closed_detector_answers_by_its_own_words(folder: Folder, name: str) -> None:
     which = hub(folder(name))
     seen = which.see(*look(noise(40, 60), "kitty", "zebra"))
-    assert seen.known == {"kitty": Known(("cat",))}
+    assert seen.known == {"kitty": NameMatch(("cat",))}
     assert {each.word for each in seen.sightings} <= {"person", "cat", "traffic light"}
-    found = Detections(
+    found = ModelDetections(
         np.array([[0, 0, 1, 1], [0, 0, 0.5, 2]], dtype=np.float32),
         np.array([0.4, 0.6], dtype=np.float32),
         ["cat", "person"],
@@ -143,7 +143,7 @@ def test_more_names_than_a_text_holds_are_asked_in_turn(
     numbers = [int(each.label.removeprefix("thing")) for each in seen.sightings]
     assert {number // 31 for number in numbers} == {0, 1, 2, 3}
     last = which.see(*look(noise(40, 60), *names[93:]))
-    assert_alike(Seen(tuple(each for each in seen.sightings if each.label in last.known), last.known), last)
+    assert_alike(Detections(tuple(each for each in seen.sightings if each.label in last.known), last.known), last)
 
 
 def test_the_parts_of_a_long_list_fill_a_text_and_no_more(folder: Folder) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from onprompt.settings import Settings
-from onprompt.types import Known, Name, Picture, Seen, Sighting
+from onprompt.types import Detections, Name, NameMatch, Picture, Sighting
 from onprompt.vision.boxes import Boxes, calibrate, load_curves
 from onprompt.vision.vocabulary import COCO
 from onprompt_yolo import CURVES, PACKAGES, world, yolo26
@@ -21,7 +21,7 @@ class FusedDetector:
         self.open = world.load(settings)
         self.files = (*self.closed.files, *self.open.files)
 
-    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Detections:
         """What both detect; of a name that one knows more closely, only that one's: no mere person for a woman."""
         closed, opened = self.closed.known(names), self.open.known(names)
         ours, theirs = closest(closed, opened), closest(opened, closed)
@@ -37,10 +37,10 @@ class FusedDetector:
         confident = [sighting for sighting in refined if sighting.confidence >= self.settings.min_confidence]
         rest = [sighting for sighting in sightings if sighting.label not in split]
         ordered = sorted((*rest, *confident), key=lambda sighting: -sighting.confidence)
-        return Seen(tuple(ordered), {**opened, **ours, **theirs})
+        return Detections(tuple(ordered), {**opened, **ours, **theirs})
 
 
-def closest(known: Mapping[str, Known], other: Mapping[str, Known]) -> dict[str, Known]:
+def closest(known: Mapping[str, NameMatch], other: Mapping[str, NameMatch]) -> dict[str, NameMatch]:
     """The names that one detector knows at least as closely as the other."""
     return {
         label: resolved

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Known, Name, Picture, Seen
+from onprompt.types import Box, Detections, Name, NameMatch, Picture
 from onprompt.vision.boxes import (
     Boxes,
     Floats,
@@ -51,13 +51,15 @@ class WorldDetector:
         self.settings = settings
         self.vocabulary, self.network = load_network(source([*self.files, *CODE], settings))
 
-    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Detections:
         """The names that have a vector, beside common objects that might be mistaken for them."""
         known = self.known(names)
         candidates = self.candidates(self.score(picture, names), names, known)
-        return Seen(calibrate(candidates, load_curves(CURVES)["yolo-world"], self.settings.min_confidence), known)
+        return Detections(calibrate(candidates, load_curves(CURVES)["yolo-world"], self.settings.min_confidence), known)
 
-    def candidates(self, scored: Scored, names: Sequence[Name], known: Mapping[str, Known]) -> dict[str, list[Boxes]]:
+    def candidates(
+        self, scored: Scored, names: Sequence[Name], known: Mapping[str, NameMatch]
+    ) -> dict[str, list[Boxes]]:
         """The candidates of each known name, and of each distractor under its own name."""
         wanted = [(name, known[name.label].words) for name in names if name.label in known]
         taken = {word for resolved in known.values() for word in resolved.words}
@@ -89,12 +91,12 @@ class WorldDetector:
         boxes, scores, _ = merge_tiles([run(view) for view in with_tiles(pixels)]) if tiled else run(pixels)
         return Scored(boxes, words, log_odds(np.clip(scores[:, : len(words)].T, 1e-5, 1 - 1e-5)))
 
-    def known(self, names: Sequence[Name]) -> dict[str, Known]:
+    def known(self, names: Sequence[Name]) -> dict[str, NameMatch]:
         """How the names are resolved, those that can be. The curve was fitted on the COCO names alone."""
         known = resolve_all(names, self.vocabulary.rows, self.settings.subtype_score)
         return {label: replace(name, calibrated=not set(COCO).isdisjoint(name.words)) for label, name in known.items()}
 
-    def words(self, names: Sequence[Name], known: Mapping[str, Known]) -> list[str]:
+    def words(self, names: Sequence[Name], known: Mapping[str, NameMatch]) -> list[str]:
         """The words of the prompt, then as distractors their rivals and the COCO names, except synonyms."""
         rows = self.vocabulary.rows
         words = [word for resolved in known.values() for word in resolved.words]

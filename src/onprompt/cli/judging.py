@@ -17,7 +17,7 @@ from onprompt.types import FRAME, NAMES, Asks, Input, Line, Rubric, Verdict
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
-    from onprompt.types import Plan
+    from onprompt.types import JudgePlan
 
 Protocol = Annotated[bool, typer.Option("--protocol", help="Print exactly the output that the protocol asks for.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Print how the score is computed.")]
@@ -138,7 +138,7 @@ def print_verdict(verdict: Verdict, rubric: Rubric | None) -> None:
         echo(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
 
 
-def print_plan(plan: Plan, json: bool = False) -> None:
+def print_plan(plan: JudgePlan, json: bool = False) -> None:
     """Print what it would cost."""
     from onprompt.wording import plan_words
 

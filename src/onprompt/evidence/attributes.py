@@ -22,22 +22,22 @@ class Measured:
     confidence: float = 1.0
 
 
-def check_colour(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
-    """The nearest of the object's dominant colours counts, in the protocol's ΔE bands."""
-    if sighting.mask is None and not sighting.colours:
+def check_color(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
+    """The nearest of the object's dominant colors counts, in the protocol's ΔE bands."""
+    if sighting.mask is None and not sighting.colors:
         return None  # not measured
     if asked in color.MULTICOLORED:
         many = any(trait.value == "multicolored" for trait in sighting.traits)
         return Measured(float(many), "many colors" if many else "few colors", 0.6 if many else 0.4)
     if not color.can_check(asked):
         return None
-    if not sighting.colours:
+    if not sighting.colors:
         return Measured(MINOR, "many colors", confidence=0.3)
-    likeness = [color.likeness(swatch, asked, settings.color_match, settings.color_near) for swatch in sighting.colours]
+    likeness = [color.likeness(swatch, asked, settings.color_match, settings.color_near) for swatch in sighting.colors]
     score = (0.0, MINOR, 1.0)[int(2 * max(likeness))]
-    # A matching colour is there, even if it is not the only one; a mismatch is as certain as the clearest other colour.
-    names = " and ".join(swatch.name for swatch in sighting.colours)
-    return Measured(score, names, 0.95 if score == 1 else max(map(color.swatch_confidence, sighting.colours)))
+    # A matching color is there, even if it is not the only one; a mismatch is as certain as the clearest other color.
+    names = " and ".join(swatch.name for swatch in sighting.colors)
+    return Measured(score, names, 0.95 if score == 1 else max(map(color.swatch_confidence, sighting.colors)))
 
 
 def check_size(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
@@ -88,7 +88,7 @@ def check_expression(asked: str, sighting: Sighting, _: Settings) -> Measured | 
 
 
 CHECKS: dict[str, Callable[[str, Sighting, Settings], Measured | None]] = {
-    "color": check_colour,
+    "color": check_color,
     "size": check_size,
     "position": check_position,
     "action": check_action,

@@ -21,13 +21,13 @@ from onprompt.types import (
     Check,
     Claim,
     Count,
+    Detections,
     Finding,
     Found,
-    Known,
+    NameMatch,
     Outcome,
     Relation,
     Scene,
-    Seen,
     Sighting,
     Trait,
 )
@@ -67,7 +67,7 @@ Estimate = Callable[[str], float | None]  # how likely a phrase is true of the i
 class Image:
     """What is known of an image: sightings, lines of text, properties, and the matcher's estimates."""
 
-    seen: Seen
+    seen: Detections
     lines: tuple[Sighting, ...] | None = ()  # of text; None if nobody looked at the image
     properties: tuple[Trait, ...] = ()
     estimate: Estimate = field(default=lambda _: None)
@@ -450,7 +450,7 @@ def unknown_presence(estimate: float | None, overall: float | None, classified: 
     return sigmoid(odds + phrase + (0.0 if overall is None else fitted["whole"] * math.log(max(overall, MARGIN))))
 
 
-def detection(chosen: Sequence[Sighting], known: Known, occluded: bool) -> Finding:
+def detection(chosen: Sequence[Sighting], known: NameMatch, occluded: bool) -> Finding:
     """How many were detected, with the detector's word if it is a broader one."""
     word = chosen[0].word if known.closeness < 1 else ""
     notes = tuple(note for note, holds in (("truncated", chosen[0].truncated), ("occluded", occluded)) if holds)

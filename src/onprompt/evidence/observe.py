@@ -15,7 +15,7 @@ from onprompt.evidence.beliefs import MATCHER, SHOWN, Image, believe, is_occlude
 from onprompt.evidence.grading import Expectation, Rule, expect
 from onprompt.evidence.sharing import extras, share_out
 from onprompt.language import canonical, correct_spelling, is_common_word, name_of, parse
-from onprompt.types import Check, Known, Name, Outcome, Picture, PromptEvidence, Scene, Seen, Trait
+from onprompt.types import Check, Detections, Name, NameMatch, Outcome, Picture, PromptEvidence, Scene, Trait
 from onprompt.vision.detection import detect, load_ahead
 from onprompt.vision.geometry import NEED_JOINTS, SIZE_WORDS
 from onprompt.vision.global_properties import is_blank, medium, properties
@@ -126,8 +126,8 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     closely = names_to_measure(scene)
     if closely and not blank:
         load_ahead(settings, measured=True)
-    known = {thing.canonical: Known((thing.canonical,)) for thing in scene.things}  # and nothing seen
-    seen = Seen((), known) if blank else detect(picture, names_to_detect(scene), settings, closely)
+    known = {thing.canonical: NameMatch((thing.canonical,)) for thing in scene.things}  # and nothing seen
+    seen = Detections((), known) if blank else detect(picture, names_to_detect(scene), settings, closely)
     lines = read_text(picture, settings) if asks_for_text(scene) and not blank else ()
     stages.enter("estimate")
     matched = settings.matcher and NOT_ENGLISH not in scene.flags

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from onprompt.evidence.attributes import measure
 from onprompt.language import OTHER, distance, name_of
 from onprompt.settings import Settings
-from onprompt.types import Known, Scene, Seen, Sighting, Thing
+from onprompt.types import Detections, NameMatch, Scene, Sighting, Thing
 from onprompt.vision.people import traits_said
 
 SAME_OBJECT = 0.8  # IoU from which two sightings are one object with two names
@@ -24,12 +24,12 @@ class Share:
 
     candidates: tuple[Sighting, ...] = ()  # the most confident first
     chosen: tuple[Sighting, ...] = ()  # those that are meant
-    known: Known | None = None  # how the detector understands the name; None if it does not
+    known: NameMatch | None = None  # how the detector understands the name; None if it does not
     crowd: Sighting | None = None  # very many of it, whose number is a range
     substitute: Sighting | None = None  # something of a similar kind in its place
 
 
-def share_out(scene: Scene, seen: Seen, settings: Settings) -> list[Share]:
+def share_out(scene: Scene, seen: Detections, settings: Settings) -> list[Share]:
     """The share of each object of the prompt, in order."""
     candidates = find_candidates(scene, seen.sightings, settings)
     others = unclaimed(scene, seen, settings)
@@ -51,7 +51,7 @@ def share_out(scene: Scene, seen: Seen, settings: Settings) -> list[Share]:
     return shares
 
 
-def known_well(thing: Thing, known: Known | None, candidates: Sequence[Sighting]) -> Known | None:
+def known_well(thing: Thing, known: NameMatch | None, candidates: Sequence[Sighting]) -> NameMatch | None:
     """What a detector knows of a name; nothing if it found none and knows just one of its kinds.
 
     A detector of stop signs that finds none says nothing about other signs.
@@ -160,7 +160,7 @@ def choose(thing: Thing, candidates: Sequence[Sighting], settings: Settings) -> 
     return tuple(best)
 
 
-def unclaimed(scene: Scene, seen: Seen, settings: Settings) -> list[Sighting]:
+def unclaimed(scene: Scene, seen: Detections, settings: Settings) -> list[Sighting]:
     """Confident sightings of objects that were not asked for."""
     asked = {thing.canonical for thing in scene.things}
     confident = [s for s in seen.sightings if s.confidence >= settings.low_confidence and s.count == (1, 1)]
@@ -172,7 +172,7 @@ def substitute(share: Share, thing: Thing, others: Sequence[Sighting], settings:
     """A missing object with sightings of a broader kind (a person for a child), or with a similar kind in its place."""
     name = name_of(thing.canonical)
     if broader := sorted((s for s in others if s.word in name.broader), key=lambda sighting: -sighting.confidence):
-        known = Known((broader[0].word,), settings.subtype_score)
+        known = NameMatch((broader[0].word,), settings.subtype_score)
         return replace(share, known=known, chosen=choose(thing, broader, settings), candidates=tuple(broader))
     animal, vehicle = "animal" in name.broader, "vehicle" in name.broader  # of vehicles only a large one
     similar = [s for s in others if animal or (vehicle and s.box.area >= MAIN)]
@@ -180,7 +180,7 @@ def substitute(share: Share, thing: Thing, others: Sequence[Sighting], settings:
     return replace(share, substitute=max(similar, key=lambda sighting: sighting.confidence, default=None))
 
 
-def extras(scene: Scene, seen: Seen, shares: Sequence[Share], settings: Settings) -> tuple[Sighting, ...]:
+def extras(scene: Scene, seen: Detections, shares: Sequence[Share], settings: Settings) -> tuple[Sighting, ...]:
     """Confident sightings that were not asked for and stand in the place of nothing. They never lower a score."""
     used = [s.box for share in shares for s in (*share.chosen, *filter(None, [share.substitute]))]
     return tuple(sighting for sighting in unclaimed(scene, seen, settings) if sighting.box not in used)

@@ -14,7 +14,7 @@ from PIL import Image
 from onprompt.errors import ImageError
 from onprompt.illusion.results import Record, Results, heading, notes, tables
 from onprompt.pages import rendering
-from onprompt.pages.verdict_view import PictureFiles, Shown, encode
+from onprompt.pages.verdict_view import PageImage, PictureFiles, encode
 from onprompt.runs.reading import Run, RunRow
 from onprompt.settings import load
 from onprompt.vision.image import load_resized
@@ -58,7 +58,7 @@ def cards(run: Run, results: Results, missed: Sequence[Record]) -> Iterator[dict
         yield {"picture": picture, "answers": said[record.id], **about}
 
 
-def thumbnail(row: RunRow, size: Sequence[int] | None) -> Shown:
+def thumbnail(row: RunRow, size: Sequence[int] | None) -> PageImage:
     """The picture of a sample, if its file is still what was judged: by its hash, or by that of its resized pixels."""
     files = PictureFiles(None, 0)
     if not size or not row.image_sha256 or not Path(row.image).is_absolute():

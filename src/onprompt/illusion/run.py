@@ -33,7 +33,7 @@ from onprompt.types import (
     Question,
     Rubric,
     Sample,
-    Shown,
+    SentImage,
     Verdict,
 )
 from onprompt.vision.image import load_resized, open_picture
@@ -82,10 +82,10 @@ class IllusionJudge(ModelJudge):
     def asked(self, sample: Sample) -> dict[str, Question]:
         """The two questions, word for word; nothing but the image goes with them."""
         side = max(self.size) if self.size else self.settings.send_side
-        shown = Shown(sample.picture, side, "png", self.settings.send_quality)  # lossless: fine texture is the point
-        longest, temperature = self.settings.answer_tokens, self.settings.temperature
+        shown = SentImage(sample.picture, side, "png", self.settings.send_quality)  # lossless: fine texture matters
+        max_tokens, temperature = self.settings.answer_tokens, self.settings.temperature
         return {
-            name: Question((Message("user", (shown, text)),), longest=longest, temperature=temperature)
+            name: Question((Message("user", (shown, text)),), max_tokens=max_tokens, temperature=temperature)
             for name, text in SPLITS[self.split].questions.items()
         }
 

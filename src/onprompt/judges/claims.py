@@ -47,6 +47,7 @@ from onprompt.types import (
     Box,
     Check,
     Decoded,
+    Detections,
     Finding,
     Flag,
     Found,
@@ -57,8 +58,7 @@ from onprompt.types import (
     Question,
     Rubric,
     Sample,
-    Seen,
-    Spot,
+    TokenProbs,
     Verdict,
 )
 from onprompt.wording import finding_words
@@ -189,7 +189,7 @@ class ClaimsJudge(AnswerJudge):
             return observed
         check_prompt(sample.prompt, self.settings)
         scene = weight_objects(parse(sample.prompt, self.settings), sample.options.get("major", ()))
-        image = Image(Seen((), {}), lines=None)
+        image = Image(Detections((), {}), lines=None)
         checks = [replace(check, finding=NOT_ASKED) for check in believe(scene, image, self.settings)]
         claims = [check for check in checks if check.claim.kind != "whole"]
         return Observations(scene, image, tuple(claims or checks), is_animated(sample.picture))
@@ -277,25 +277,26 @@ class ClaimsJudge(AnswerJudge):
                 shown += [f"\nRegion of the image for statement {number}:\n", self.show(each.region)]
         question = Question((Message("user", (*shown, words)),), temperature=self.settings.temperature)
         if not self.together:
-            return replace(question, longest=SHORT_ANSWER, choices=YES_NO)
+            return replace(question, max_tokens=SHORT_ANSWER, choices=YES_NO)
         answers = {str(number): {"type": "string", "enum": list(ANSWERS)} for number in range(1, len(sentences) + 1)}
         schema = json.dumps(object_schema(answers)) if self.settings.structured is not False else ""
-        wanted = YES_NO if self.settings.chances else ()
-        longest = self.settings.answer_tokens
-        return replace(question, longest=longest, schema=schema, chances=self.settings.chances, words=wanted)
+        wanted = YES_NO if self.settings.logprobs else ()
+        max_tokens = self.settings.answer_tokens
+        return replace(question, max_tokens=max_tokens, schema=schema, logprobs=self.settings.logprobs, words=wanted)
 
     def claim(self, sample: Sample, sentence: str, context: Mapping[str, Context]) -> Question:
         """One of several claims as a question of its own, under which its answer is cached."""
-        return replace(self.question(sample, [sentence], context), longest=SHORT_ANSWER, schema="", choices=YES_NO)
+        return replace(self.question(sample, [sentence], context), max_tokens=SHORT_ANSWER, schema="", choices=YES_NO)
 
     def store(self, sample: Sample, replies: Mapping[str, Reply], context: Mapping[str, Context], model: str) -> None:
         """Cache each answer by its claim."""
         for sentence, reply in replies.items():
             if not reply.error:
                 word = "cannot tell" if reply.yes is None else YES_NO[reply.yes < 0.5]
-                chances = {"yes": reply.yes, "no": round(1 - reply.yes, 6)} if reply.yes is not None else {}
-                spots = (Spot(0, len(word), chances),) if reply.known else ()
-                self.client.remember(self.claim(sample, sentence, context), Answer(word, model=model, spots=spots))
+                probabilities = {"yes": reply.yes, "no": round(1 - reply.yes, 6)} if reply.yes is not None else {}
+                found = (TokenProbs(0, len(word), probabilities),) if reply.known else ()
+                answer = Answer(word, model=model, token_probs=found)
+                self.client.remember(self.claim(sample, sentence, context), answer)
 
     def questions(self, sample: Sample) -> list[Question]:
         """All that would be asked if every object is there, unless a cached answer says that it is not."""
@@ -405,7 +406,7 @@ def read_replies(answer: Answer, number: int) -> list[Reply]:
         pairs = strict_json(said, list)
         if not isinstance(pairs, list) or not all(isinstance(pair, tuple) for pair in pairs):
             raise UnreadableAnswer("wrong_fields", "the answer is not a JSON object")
-        replies = [read_reply(str(n), pairs, said, answer.spots) for n in range(1, number + 1)]
+        replies = [read_reply(str(n), pairs, said, answer.token_probs) for n in range(1, number + 1)]
         if all(reply.error for reply in replies):
             raise UnreadableAnswer("wrong_fields", "the JSON has no statement's number with yes, no or cannot tell")
         return replies
@@ -413,14 +414,16 @@ def read_replies(answer: Answer, number: int) -> list[Reply]:
     return parse_answer(answer, read)
 
 
-def read_reply(name: str, pairs: Sequence[tuple[str, Any]], said: str, spots: Sequence[Spot]) -> Reply:
+def read_reply(name: str, pairs: Sequence[tuple[str, Any]], said: str, token_probs: Sequence[TokenProbs]) -> Reply:
     """The reply to one of several claims, by its number. What is wrong with it concerns no other."""
     own = [value for key, value in pairs if key == name]
     if len(own) != 1:
         return Reply(error="repeated" if own else "missing")
     place = re.search(rf'"{name}"\s*:\s*"', said)
     start = place.end() if place else -1
-    return to_reply(WORDS.fullmatch(str(own[0]).strip()), [spot for spot in spots if spot.start <= start < spot.end])
+    return to_reply(
+        WORDS.fullmatch(str(own[0]).strip()), [spot for spot in token_probs if spot.start <= start < spot.end]
+    )
 
 
 def read_single(answer: Answer) -> Reply:
@@ -428,14 +431,14 @@ def read_single(answer: Answer) -> Reply:
     found = WORDS.match(answer_text(answer.text)) if answer.stop in ("end", "length") else None
     if found is None:
         raise UnreadableAnswer("no_score", "the answer is neither yes nor no nor cannot tell", answer.text)
-    return to_reply(found, answer.spots)
+    return to_reply(found, answer.token_probs)
 
 
-def to_reply(found: re.Match[str] | None, spots: Sequence[Spot]) -> Reply:
+def to_reply(found: re.Match[str] | None, token_probs: Sequence[TokenProbs]) -> Reply:
     """The words that were found as a reply, with the probability of "yes" if the server gave one."""
     if found is None:
         return UNREADABLE
     if found[1] is None:
         return Reply()
-    probabilities = choice_probabilities(spots, YES_NO)
+    probabilities = choice_probabilities(token_probs, YES_NO)
     return Reply(probabilities["yes"], known=True) if probabilities else Reply(float(found[1].lower() == "yes"))

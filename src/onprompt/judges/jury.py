@@ -24,10 +24,10 @@ from onprompt.judges.evidence import EvidenceJudge
 from onprompt.judges.vlm import VlmJudge
 from onprompt.models import voices as combining
 from onprompt.models.answer_store import AnswerStore
-from onprompt.models.client import Purse, open_client, settings_by_model
+from onprompt.models.client import SharedBudget, open_client, settings_by_model
 from onprompt.models.voices import CLAIMS, EVIDENCE
 from onprompt.settings import Settings
-from onprompt.types import Asks, Flag, Judge, Plan, Rubric, Sample, Usage, Verdict, Voice
+from onprompt.types import Asks, Flag, Judge, JudgePlan, Rubric, Sample, Usage, Verdict, Voice
 from onprompt.vision.runtime import use_single_core
 from onprompt.wording.jury import NOTHING_CHECKED, jury_failed
 
@@ -47,14 +47,14 @@ def load(settings: Settings, rubric: Rubric) -> JuryJudge:
     asked = settings_by_model(settings)
     if not asked:
         raise UserError("a jury needs a model: --model BACKEND/MODEL, such as openai/gpt-5.2")
-    shared = Purse(settings.budget), AnswerStore(settings.answers)
+    shared = SharedBudget(settings.budget), AnswerStore(settings.answers)
     models = [load_member(each, rubric, *shared) for each in asked]
     measuring = settings.model_copy(update={"model": "", "models": ()})
     heard = settings.jury_evidence_weight > 0 and rubric.grade is not None
     return JuryJudge(settings, models, evidence.load(measuring, rubric) if heard else None)
 
 
-def load_member(settings: Settings, rubric: Rubric, purse: Purse, store: AnswerStore) -> VlmJudge | ClaimsJudge:
+def load_member(settings: Settings, rubric: Rubric, purse: SharedBudget, store: AnswerStore) -> VlmJudge | ClaimsJudge:
     """The judge for one model: by the rubric's own question, or claim by claim."""
     plain = settings.model_copy(update={"model": settings.model.removeprefix(CLAIMS)})
     kind = VlmJudge if plain.model == settings.model else ClaimsJudge
@@ -150,7 +150,7 @@ class JuryJudge(Judge):
         about = {"judge": "jury", "model": self.model, "settings": settings, "members": members}
         return {**main.provenance, **about}
 
-    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
+    def plan(self, samples: Iterable[Callable[[], Sample]]) -> JudgePlan:
         made = list(samples)
         parts = [judge.plan(made)._replace(model=name) for name, judge in zip(self.asked, self.models, strict=True)]
         return total(self.model, parts)._replace(faults=parts[0].faults, parts=parts if len(parts) > 1 else ())
@@ -199,12 +199,12 @@ def is_placeholder(verdict: Verdict) -> bool:
     return Flag.NOT_VERIFIABLE in verdict.flags and not any(check.source == MATCHER for check in verdict.checks)
 
 
-def total(model: str, plans: Sequence[Plan]) -> Plan:
+def total(model: str, plans: Sequence[JudgePlan]) -> JudgePlan:
     """What several plans come to; without the price of one model, that of all is not known."""
     usage = sum((plan.usage for plan in plans), Usage())
     if any(plan.usage.cost is None for plan in plans):
         usage = replace(usage, cost=None)
-    return Plan(model, sum(plan.calls for plan in plans), sum(plan.known for plan in plans), usage)
+    return JudgePlan(model, sum(plan.calls for plan in plans), sum(plan.known for plan in plans), usage)
 
 
 def no_model_answered(results: Mapping[str, Result]) -> OnpromptError:

@@ -32,7 +32,7 @@ from onprompt.types import (
     Reading,
     Rubric,
     Sample,
-    Shown,
+    SentImage,
     Verdict,
 )
 
@@ -40,7 +40,7 @@ ASKS = Asks.ONE
 # The settings that a model's answer depends on.
 ASKING = (
     *("send_side", "send_quality", "max_side", "answer_tokens", "temperature", "repeats"),
-    *("structured", "chances", "rate_examples", "send_mask"),
+    *("structured", "logprobs", "rate_examples", "send_mask"),
 )
 
 
@@ -111,22 +111,22 @@ class VlmJudge(AnswerJudge):
     def shown(self, sample: Sample) -> dict[str, Picture]:
         """The pictures beside the judged one that the question shows: a mask, for example, is not."""
         parts = self.rubric.ask(sample, self.show) if sample.pictures else ()
-        shown = [part.picture for part in parts if isinstance(part, Shown)]
+        shown = [part.picture for part in parts if isinstance(part, SentImage)]
         return {name: own for name, own in sample.pictures.items() if any(own is picture for picture in shown)}
 
     def question(self, sample: Sample, repeat: int = 0) -> Question:
         """The rubric's own text, and the format of the answer."""
         message = Message("user", self.rubric.ask(sample, self.show))
         if self.rubric.choices:
-            return Question((message,), longest=SHORT_ANSWER, choices=self.rubric.choices, repeat=repeat)
+            return Question((message,), max_tokens=SHORT_ANSWER, choices=self.rubric.choices, repeat=repeat)
         chosen = self.settings.structured  # by default as the rubric's text asks
         structured = self.rubric.asks_for_json if chosen is None else chosen
         return Question(
             (message,),
             schema=self.rubric.schema if structured else "",
-            longest=self.settings.answer_tokens,
+            max_tokens=self.settings.answer_tokens,
             temperature=self.settings.temperature or float(self.settings.repeats > 1),
-            chances=self.settings.chances,
+            logprobs=self.settings.logprobs,
             repeat=repeat,
         )
 
@@ -137,7 +137,7 @@ class VlmJudge(AnswerJudge):
 
     def read(self, sample: Sample, answer: Answer) -> tuple[Reading, Answer]:
         """What an answer says, and the answer."""
-        if self.rubric.choices and not answer.spots:
+        if self.rubric.choices and not answer.token_probs:
             raise Rejected(without_probabilities(self.client, self.rubric.name, answer))
         return read_answer(self.rubric, answer, sample), answer
 
@@ -146,7 +146,7 @@ def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) 
     """One score over all repeats."""
     scores = [reading.scores[name] for reading, _ in readings]
     expected = [
-        reading.expected.get(name, expected_score(answer.spots, reading.starts.get(name, -1), scale))
+        reading.expected.get(name, expected_score(answer.token_probs, reading.starts.get(name, -1), scale))
         for reading, answer in readings
     ]
     known = [score for score in expected if score is not None]

@@ -92,7 +92,7 @@ class Chunker:
             or word in lex.RELATIONS
             or word in lex.BE
             or is_ing_verb(word)
-            or (word.endswith("ed") and word not in lex.COLOURS)
+            or (word.endswith("ed") and word not in lex.COLORS)
             or bool(POSITIONS.at(self.words, at))
         )
 
@@ -175,22 +175,22 @@ class Chunker:
 
     def dressed(self, at: int) -> Match:
         """`in red`, `dressed in black and gold`, `painted in pale yellow`, `wearing white`."""
-        lead = next((n for n in (2, 1) if " ".join(self.words[at : at + n]) in lex.BEFORE_COLOURS), 0)
-        end, colours = at + lead, list[str]()
+        lead = next((n for n in (2, 1) if " ".join(self.words[at : at + n]) in lex.BEFORE_COLORS), 0)
+        end, colors = at + lead, list[str]()
         while lead:
-            tone = self.word(end) in lex.TONES and self.word(end + 1) in lex.COLOURS
-            if self.word(end + tone) not in lex.COLOURS:
+            tone = self.word(end) in lex.TONES and self.word(end + 1) in lex.COLORS
+            if self.word(end + tone) not in lex.COLORS:
                 break
-            colours.append(" ".join(self.words[end : end + 1 + tone]))
+            colors.append(" ".join(self.words[end : end + 1 + tone]))
             end += 1 + tone
-            if self.word(end) in {"and", ","} and self.word(end + 1) in lex.COLOURS | lex.TONES:
+            if self.word(end) in {"and", ","} and self.word(end + 1) in lex.COLORS | lex.TONES:
                 end += 1
-        if not colours or not self.ends_phrase(end):
+        if not colors or not self.ends_phrase(end):
             return None
-        style = " and ".join(colours)
+        style = " and ".join(colors)
         if style in lex.PROPERTIES and self.word(at) == "in" and not self.word(end):  # in black and white
             return self.detached(at, end - at, Attribute(lex.PROPERTIES[style], style), of_image=True)
-        return self.predicate(at, end - at, *(Attribute("color", colour) for colour in colours))
+        return self.predicate(at, end - at, *(Attribute("color", color) for color in colors))
 
     def state(self, at: int) -> Match:
         """`on fire`, `in motion`, `looking at the camera`."""
@@ -320,9 +320,9 @@ class Chunker:
         """`dark blue`, `polka dot`: an adjective of two words; `the tallest`, which taggers take for a noun."""
         word, following = self.word(at), self.word(at + 1)
         phrase, compared = COMPOUND_ATTRIBUTES.at(self.words, at), comparison(word) if self.is_opened() else None
-        if word in lex.TONES and following in lex.COLOURS:
+        if word in lex.TONES and following in lex.COLORS:
             return self.replaced(at, 2, AN_ADJECTIVE, attributes=(Attribute("color", f"{word} {following}"),))
-        if word in lex.COLOURS and following in lex.COLOUR_WORDS:
+        if word in lex.COLORS and following in lex.COLOR_WORDS:
             size, attribute = 2, Attribute("color", word)
         elif compared and following != "than":
             size, attribute = 1, compared
@@ -384,7 +384,7 @@ class Chunker:
         """`stop sign`, `polar bear`: a known noun of several words, which the parser may tear apart."""
         first = self.word(at)
         verbal = first.endswith(("ing", "ed")) and not self.is_opened()  # "man riding horse"
-        plain = lex.kind_of(first) in {None, "style", "shape"} or first in lex.MATERIAL_NOUNS  # no colour
+        plain = lex.kind_of(first) in {None, "style", "shape"} or first in lex.MATERIAL_NOUNS  # no color
         may_start = first not in lex.RELATIONS and not verbal and plain
         for size in (3, 2):
             words = self.words[at : at + size]

@@ -51,7 +51,7 @@ PROPERTIES, PROPERTY_HEADS = TAGGED["properties"], TAGGED["property_heads"]
 PROPERTY_SYNONYMS, COUNTED_NAMES = TAGGED["property_synonyms"], TAGGED["counted_names"]
 SINGULAR, SINGULAR_IN_COMPOUNDS = TAGGED["singular"], TAGGED["singular_in_compounds"]
 KIND_OF_ATTRIBUTE = {**TAGGED["attributes"], **dict.fromkeys(TAGGED["materials"], "material")}
-COLOURS, ORIENTATIONS = (
+COLORS, ORIENTATIONS = (
     frozenset(word for word, kind in TAGGED["attributes"].items() if kind == name) for name in ("color", "orientation")
 )
 NUMBERS, MULTIPLES, GROUP_SIZES, ORDINALS = (

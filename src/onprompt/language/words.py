@@ -211,8 +211,8 @@ def attribute_of(word: str, tag: str = "JJ", lemma: str = "", degree: str = "", 
     if (denied := word.removeprefix("non-")) != word and lex.kind_of(denied):
         return Attribute(lex.kind_of(denied) or "", denied, negated=True)
     word = lex.PREFERRED.get(word, word)
-    kind = lex.kind_of(word.split()[-1])  # the colour of "dark blue"
-    with_degree = f"{degree} {word}" if degree else word  # "slightly bent"; a colour is kept without
+    kind = lex.kind_of(word.split()[-1])  # the color of "dark blue"
+    with_degree = f"{degree} {word}" if degree else word  # "slightly bent"; a color is kept without
     if kind == "material":
         return Attribute(kind, lex.MATERIALS[word])
     if kind == "state" and tag == "VBG" and lemma and alive:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from onprompt.errors import StoreError
-from onprompt.types import Answer, Question, Spot, Usage
+from onprompt.types import Answer, Question, TokenProbs, Usage
 
 VERSION = 1
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
@@ -122,12 +122,12 @@ def digest(text: str) -> str:
 
 
 def options(question: Question) -> dict[str, Any]:
-    """All of a question but its messages, under the names that the store's keys are made of."""
+    """All of a question but its messages, under the names that the store's keys are made of: none may change."""
     return {
         "schema": question.schema,
-        "longest": question.longest,
+        "longest": question.max_tokens,
         "temperature": question.temperature,
-        "chances": question.chances,
+        "chances": question.logprobs,
         "choices": question.choices,
         "repeat": question.repeat,
         **({"words": question.words} if question.words else {}),  # only then, so that older keys stay as they are
@@ -136,8 +136,9 @@ def options(question: Question) -> dict[str, Any]:
 
 def to_json(answer: Answer) -> dict[str, Any]:
     """An answer as the store keeps it."""
-    fields = {name: getattr(answer, name) for name in ("text", "stop", "model", "spots", "structured", "refused")}
-    return {**fields, "usage": asdict(answer.usage)}  # asdict of all would copy every probability
+    fields = {name: getattr(answer, name) for name in ("text", "stop", "model", "structured", "refused")}
+    # asdict of the whole answer would copy every probability
+    return {**fields, "spots": answer.token_probs, "usage": asdict(answer.usage)}
 
 
 def from_json(fields: Mapping[str, Any], key: str = "") -> Answer:
@@ -147,7 +148,7 @@ def from_json(fields: Mapping[str, Any], key: str = "") -> Answer:
         fields["stop"],
         fields["model"],
         Usage(**fields["usage"]),
-        tuple(Spot(*spot) for spot in fields["spots"]),
+        tuple(TokenProbs(*spot) for spot in fields["spots"]),
         fields["structured"],
         tuple(fields["refused"]),
         cached=True,

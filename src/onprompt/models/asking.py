@@ -14,7 +14,19 @@ from onprompt.errors import OnpromptError, PromptError, UnreadableAnswer
 from onprompt.models.answer_store import key_of
 from onprompt.models.client import ModelClient, NotCached, estimate
 from onprompt.settings import Settings
-from onprompt.types import Answer, Judge, Message, Picture, Plan, Question, Rubric, Sample, Shown, Usage, Verdict
+from onprompt.types import (
+    Answer,
+    Judge,
+    JudgePlan,
+    Message,
+    Picture,
+    Question,
+    Rubric,
+    Sample,
+    SentImage,
+    Usage,
+    Verdict,
+)
 
 Parsed = TypeVar("Parsed")
 Ask = Callable[[Question], Answer]
@@ -37,7 +49,7 @@ class ModelJudge(Judge):
     def questions(self, sample: Sample) -> Iterable[Question]:
         """All that would be asked about a sample if every answer is readable."""
 
-    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan:
+    def plan(self, samples: Iterable[Callable[[], Sample]]) -> JudgePlan:
         known, valid, usage = 0, 0, Usage()
         seen, faults = set[str](), list[OnpromptError]()
         for make in samples:
@@ -56,7 +68,7 @@ class ModelJudge(Judge):
             raise faults[0]
         price = self.client.budget.price
         usage = replace(usage, cost=price.of(usage) if price else None)
-        return Plan(self.model, len(seen), known, usage, faults, self.asks_again)
+        return JudgePlan(self.model, len(seen), known, usage, faults, self.asks_again)
 
     def spent(self) -> float:
         return self.client.budget.spent
@@ -67,10 +79,10 @@ class ModelJudge(Judge):
     def close(self) -> None:
         self.client.close()
 
-    def show(self, picture: Picture) -> Shown:
+    def show(self, picture: Picture) -> SentImage:
         """An image as it is sent."""
         quality = self.settings.send_quality
-        return Shown(picture, self.settings.send_side, "jpeg" if quality else "png", quality)
+        return SentImage(picture, self.settings.send_side, "jpeg" if quality else "png", quality)
 
 
 class AnswerJudge(ModelJudge):

@@ -68,7 +68,7 @@ def price_of(model: str, settings: Settings, server: str = "") -> Price | None:
 
 def estimate(question: Question) -> Usage:
     """About how many tokens a question and its answer take."""
-    answer = 1 if question.choices else min(TYPICAL_ANSWER, question.longest)
+    answer = 1 if question.choices else min(TYPICAL_ANSWER, question.max_tokens)
     return Usage(sum(tokens(part) for message in question.messages for part in message.parts), answer)
 
 
@@ -83,10 +83,10 @@ def tokens(part: Part) -> int:
 
 def most(question: Question) -> Usage:
     """The most tokens that a question and its answer may take."""
-    return replace(estimate(question), tokens_out=question.longest)
+    return replace(estimate(question), tokens_out=question.max_tokens)
 
 
-class Purse:
+class SharedBudget:
     """The dollars that may be spent, on one model or on several; pending questions hold their highest cost."""
 
     def __init__(self, limit: float | None) -> None:
@@ -97,8 +97,8 @@ class Purse:
 class Budget:
     """What one model may spend out of a purse, shared by all threads."""
 
-    def __init__(self, model: str, settings: Settings, server: str = "", purse: Purse | None = None) -> None:
-        self.price, self.purse = price_of(model, settings, server), purse or Purse(settings.budget)
+    def __init__(self, model: str, settings: Settings, server: str = "", purse: SharedBudget | None = None) -> None:
+        self.price, self.purse = price_of(model, settings, server), purse or SharedBudget(settings.budget)
         if self.purse.limit is not None and self.price is None:
             raise UserError(f"a budget needs the price of {model}, which is unknown: set price_in and price_out")
 
@@ -225,7 +225,7 @@ class ModelClient:
     """A backend with its answer store and budget, shared by all threads."""
 
     def __init__(
-        self, backend: Backend, settings: Settings, purse: Purse | None = None, store: AnswerStore | None = None
+        self, backend: Backend, settings: Settings, purse: SharedBudget | None = None, store: AnswerStore | None = None
     ) -> None:
         self.settings, self.backend, self.identity = settings, RetryingBackend(backend, settings), backend.identity
         self.slots: int = getattr(backend, "slots", settings.concurrency)
@@ -294,7 +294,7 @@ class ModelClient:
         self.answers.close()
 
 
-def open_client(settings: Settings, purse: Purse | None = None, store: AnswerStore | None = None) -> ModelClient:
+def open_client(settings: Settings, purse: SharedBudget | None = None, store: AnswerStore | None = None) -> ModelClient:
     """The client for the model of the settings; the models of a jury share a purse and a store."""
     if not settings.models and settings.model:
         (settings,) = settings_by_model(settings)

@@ -33,7 +33,7 @@ from urllib3.exceptions import TimeoutError as TimedOut
 
 from onprompt.errors import Rejected, ServerTrouble, SettingsError
 from onprompt.settings import Settings
-from onprompt.types import Answer, Message, Part, Question, Shown, Usage
+from onprompt.types import Answer, Message, Part, Question, SentImage, Usage
 from onprompt.vision.image import encode_image
 
 MAX_RESPONSE_BYTES = 16 * 2**20  # 2,048 tokens, each with 20 alternatives and their probabilities, are about 4 MiB
@@ -336,9 +336,9 @@ class HttpBackend:
             return replace(
                 answer,
                 text=self.redact(answer.text),
-                spots=tuple(
-                    spot._replace(chances={self.redact(token): p for token, p in spot.chances.items()})
-                    for spot in answer.spots
+                token_probs=tuple(
+                    spot._replace(probabilities={self.redact(token): p for token, p in spot.probabilities.items()})
+                    for spot in answer.token_probs
                 ),
                 model=self.redact(answer.model),
                 usage=replace(checked_usage(answer), seconds=seconds),
@@ -390,7 +390,7 @@ class HttpBackend:
         return Rejected(f"{message} (check the API key)" if status in (401, 403) else message)
 
 
-def base64_image(shown: Shown) -> str:
+def base64_image(shown: SentImage) -> str:
     """An image as text."""
     return base64.b64encode(encode_image(shown)).decode()
 

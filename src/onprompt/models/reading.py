@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from onprompt.errors import UnreadableAnswer
-from onprompt.types import Answer, Reading, Rubric, Sample, Spot
+from onprompt.types import Answer, Reading, Rubric, Sample, TokenProbs
 
 # ---- the answer in what a server returns ---------------------------------------------------------------------------
 
@@ -265,17 +265,18 @@ def number_spots(
     tokens: Sequence[tuple[str, Mapping[str, float]]],
     choices: Sequence[str] = (),
     words: Sequence[str] = (),
-) -> tuple[Spot, ...]:
+) -> tuple[TokenProbs, ...]:
     """Where the numbers or some words of an answer are, or its first token if it is a choice, with probabilities."""
     if "".join(token for token, _ in tokens) != text:
         return ()  # a character is split between tokens, so that offsets are unknown
-    spots: list[Spot] = []
+    token_probs: list[TokenProbs] = []
     start = 0
     for token, probabilities in tokens:
-        if not spots if choices else is_wanted(token, words):
-            spots.append(Spot(start, start + len(token), {name: round(p, 6) for name, p in probabilities.items()}))
+        if not token_probs if choices else is_wanted(token, words):
+            rounded = {name: round(p, 6) for name, p in probabilities.items()}
+            token_probs.append(TokenProbs(start, start + len(token), rounded))
         start += len(token)
-    return tuple(spots)
+    return tuple(token_probs)
 
 
 def is_wanted(token: str, words: Sequence[str]) -> bool:
@@ -288,13 +289,13 @@ def plain_word(token: str) -> str:
     return token.strip(AROUND_WORDS).lower()
 
 
-def expected_score(spots: Sequence[Spot], start: int, scale: range) -> float | None:
+def expected_score(token_probs: Sequence[TokenProbs], start: int, scale: range) -> float | None:
     """The mean score over the scale, by the probabilities of the tokens at the score's position."""
-    spot = next((spot for spot in spots if spot.start <= start < spot.end), None)
+    spot = next((spot for spot in token_probs if spot.start <= start < spot.end), None)
     if spot is None:
         return None
     probabilities: dict[int, float] = {}
-    for token, probability in spot.chances.items():
+    for token, probability in spot.probabilities.items():
         numbers = NUMBER.findall(token)
         if len(numbers) == 1 and int(numbers[0]) in scale:
             probabilities[int(numbers[0])] = probabilities.get(int(numbers[0]), 0.0) + probability
@@ -303,13 +304,13 @@ def expected_score(spots: Sequence[Spot], start: int, scale: range) -> float | N
 
 
 def choice_probabilities(
-    spots: Sequence[Spot], choices: Sequence[str], minimum: float = MIN_CHOICE_PROBABILITY
+    token_probs: Sequence[TokenProbs], choices: Sequence[str], minimum: float = MIN_CHOICE_PROBABILITY
 ) -> dict[str, float] | None:
     """The choices' probabilities as the first word, normalized; None if they have too little of all probability."""
-    if not spots:
+    if not token_probs:
         return None
     probabilities = dict.fromkeys(choices, 0.0)
-    for token, probability in spots[0].chances.items():
+    for token, probability in token_probs[0].probabilities.items():
         word = plain_word(token)
         if word in probabilities:
             probabilities[word] += probability

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from onprompt.wording import plural
-from onprompt.wording.labels import SIGNS, american, error_words
+from onprompt.wording.labels import SIGNS, error_words
 from onprompt.wording.terminal import printable
 
 # Nothing but our own files; no inline script or style, no form and no frame of others.
@@ -39,7 +39,6 @@ def environment() -> Environment:
     made.filters |= {
         "percent": lambda share: f"{100 * share:.0f} %",
         "number": lambda value, digits=2: "–" if value is None else f"{value:,.{digits}f}",
-        "american": american,
         "error_words": error_words,
         "plural": plural,
     }

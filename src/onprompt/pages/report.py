@@ -25,7 +25,7 @@ from markupsafe import Markup
 from onprompt.errors import OnpromptError, UserError
 from onprompt.pages import rendering
 from onprompt.pages.figures import Column, Entry, Figures, choose, figures, orders, read_columns, read_entries
-from onprompt.pages.verdict_view import PictureFiles, PictureView, Shown, VerdictView, verdict_view
+from onprompt.pages.verdict_view import PageImage, PictureFiles, PictureView, VerdictView, verdict_view
 from onprompt.report.agreement import TITLES
 from onprompt.report.comparison import ranks
 from onprompt.report.ratings import Ratings
@@ -290,7 +290,7 @@ class Judged(NamedTuple):
 
 
 Job = tuple[Page, ...]  # samples of one prompt, which are shown on each other's pages
-MadePage = tuple[int, Shown, float | None, str]  # the sample's index, thumbnail and spread, and HTML for one file
+MadePage = tuple[int, PageImage, float | None, str]  # the sample's index, thumbnail and spread, and HTML for one file
 Runs = tuple[tuple[str, Run], ...]  # each with its name
 
 
@@ -395,7 +395,7 @@ class PageMaker:
         """What one run says of a sample."""
         row, (_, run, rubric) = sample.results[place], self.runs[place]
         if row is None:
-            return Judged(None, PictureView("", Shown(missing="the run has no such sample")), "Not in this run.")
+            return Judged(None, PictureView("", PageImage(missing="the run has no such sample")), "Not in this run.")
         given: Mapping[str, Any] = {}
         try:
             with run.opened() as file:

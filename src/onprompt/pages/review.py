@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from onprompt import plugins
 from onprompt.errors import ImageError, NotFound, OnpromptError, StoreError, UserError
 from onprompt.pages.application import new_app, render
-from onprompt.pages.verdict_view import CHANGED, Shown, VerdictView, change_map, encode, reason, small, verdict_view
+from onprompt.pages.verdict_view import CHANGED, PageImage, VerdictView, change_map, encode, reason, small, verdict_view
 from onprompt.report.ratings import correlation, mean, rater_summary
 from onprompt.rubrics import guidelines
 from onprompt.runs import reviews
@@ -254,9 +254,9 @@ class ReviewDesk:
         shown = {}
         for each, picture in pictures.items():
             try:
-                shown[each] = Shown(f"/image/{number}/{each}", *self.upright_size(picture, given))
+                shown[each] = PageImage(f"/image/{number}/{each}", *self.upright_size(picture, given))
             except ImageError as error:
-                shown[each] = Shown(missing=reason(error))
+                shown[each] = PageImage(missing=reason(error))
         if "before" in shown and not any(each.missing for each in shown.values()):
             shown[CHANGED] = shown["before"]._replace(url=f"/image/{number}/{CHANGED}")
         return verdict_view(verdict, shown, self.rubric.factors), ""

@@ -21,7 +21,7 @@ from onprompt.settings import Settings, load
 from onprompt.types import Box, Check, Found, Outcome, Sample, Sighting, Verdict
 from onprompt.vision.image import decode_image
 from onprompt.wording.jury import voice_words
-from onprompt.wording.labels import OUTCOMES, american
+from onprompt.wording.labels import OUTCOMES
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
 LABEL, LETTER, SWATCH = 38.0, 14.6, 30.0  # units of a label's height, and of a letter's and a swatch's width
@@ -33,7 +33,7 @@ SIDE, IN_FILE, QUALITY = 768, 512, 80  # pixels of the JPEGs of a report, in a f
 THUMBNAIL = 224  # pixels of the longest side on a card
 
 
-class Shown(NamedTuple):
+class PageImage(NamedTuple):
     """A picture on a page: its address, its size in pixels, or why it can't be shown."""
 
     url: str = ""
@@ -60,7 +60,7 @@ class PictureView:
     """A picture of a verdict and what is drawn over it."""
 
     title: str  # before, after, changed; empty if there is just one
-    shown: Shown
+    shown: PageImage
     boxes: tuple[BoxView, ...] = ()
 
     @property
@@ -115,7 +115,7 @@ class VerdictView:
 
 
 def verdict_view(
-    verdict: Verdict, pictures: Mapping[str, Shown], scales: Mapping[str, range] | None = None
+    verdict: Verdict, pictures: Mapping[str, PageImage], scales: Mapping[str, range] | None = None
 ) -> VerdictView:
     """A verdict with the addresses of its pictures by name (image, before, changed, mask), and the rubric's scales."""
     ends = {factor: (scale[0], scale[-1]) for factor, scale in (scales or {}).items()}
@@ -149,10 +149,10 @@ def check_view(check: Check, located: bool, is_edit: bool) -> CheckView:
     """A check in words."""
     claim, missing = check.claim, "nothing changed" if is_edit else "none"
     found = missing if check.finding.kind is Found.MISSING else wording.finding_words(check)
-    source = "" if check.source == "none" else american(check.source)
+    source = "" if check.source == "none" else check.source
     numbers = (claim.count.low, claim.count.high) if claim.count else None
     word = OUTCOMES[check.outcome][is_edit]
-    about = american(claim.kind), wording.full_claim(claim), found, check.outcome.value, word
+    about = claim.kind, wording.full_claim(claim), found, check.outcome.value, word
     return CheckView(*about, check.probability, source, located, numbers)
 
 
@@ -174,7 +174,7 @@ def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
         yield "Answers", ", ".join(cost)
 
 
-def draw_picture(verdict: Verdict, shown: Shown) -> PictureView:
+def draw_picture(verdict: Verdict, shown: PageImage) -> PictureView:
     """The judged picture with a box for each sighting that was chosen, and for text; the rest below, without labels."""
     chosen = [(seen, place) for place, check in enumerate(verdict.checks) for seen in located(verdict, check)]
     sightings = [sighting for sighting, _ in chosen]
@@ -198,14 +198,14 @@ def sighting_box(verdict: Verdict, sighting: Sighting, places: Sequence[int]) ->
     ]
     kind = min((worst(verdict, thing) for thing in things if thing is not None), key=WORST_FIRST.index, default=None)
     text = f'"{sighting.text}"' if sighting.text else sighting.word
-    swatches = tuple((each.name, f"#{bytes(each.rgb).hex()}", each.share) for each in sighting.colours)
+    swatches = tuple((each.name, f"#{bytes(each.rgb).hex()}", each.share) for each in sighting.colors)
     traits = ", ".join(trait.value for trait in sighting.traits)
     title = f"{text}, confidence {sighting.confidence:.2f}" + (f": {traits}" if traits else "")
     outcome = kind if kind and not sighting.text else verdict.checks[places[0]].outcome
     return sighting.box, BoxView(outcome.value, text, title, tuple(about), swatches)
 
 
-def draw_versions(verdict: Verdict, pictures: Mapping[str, Shown]) -> list[PictureView]:
+def draw_versions(verdict: Verdict, pictures: Mapping[str, PageImage]) -> list[PictureView]:
     """Both versions of an edited picture, with what was kept, asked for, or not; and what changed, if it is there."""
     evidence = verdict.edit_evidence
     before: list[tuple[Box, BoxView]] = []
@@ -215,13 +215,13 @@ def draw_versions(verdict: Verdict, pictures: Mapping[str, Shown]) -> list[Pictu
         kind = CHANGES[change_of(change, verdict)]
         for boxes, sighting in ((before, change.before), (after, change.after)):
             if sighting:
-                became = american(change.kind)
+                became = change.kind
                 label = sighting.word if became == "unchanged" else f"{sighting.word}: {became}"
                 title = f"{sighting.word}, {became}, confidence {sighting.confidence:.2f}"
                 boxes.append((sighting.box, BoxView(kind, label, title, tuple(about))))
     for place, check in enumerate(verdict.checks):
         if check.outcome is Outcome.MISSING and check.box:
-            label = f"not done: {american(check.claim.kind)}"
+            label = f"not done: {check.claim.kind}"
             after.append((check.box, BoxView("missing", label, label, (place,))))
     drawn = [lay_out("before", pictures["before"], before), lay_out("after", pictures["image"], after)]
     if CHANGED in pictures:
@@ -232,7 +232,7 @@ def draw_versions(verdict: Verdict, pictures: Mapping[str, Shown]) -> list[Pictu
     return drawn
 
 
-def lay_out(title: str, shown: Shown, boxes: Sequence[tuple[Box, BoxView]]) -> PictureView:
+def lay_out(title: str, shown: PageImage, boxes: Sequence[tuple[Box, BoxView]]) -> PictureView:
     """A picture with its boxes in units of the drawing, and labels that do not cover each other."""
     picture = PictureView(title, shown)
     if not shown.width:
@@ -271,9 +271,9 @@ def encode(image: Image.Image) -> tuple[bytes, int, int]:
     return file.getvalue(), image.width, image.height
 
 
-def in_address(data: bytes, width: int, height: int) -> Shown:
+def in_address(data: bytes, width: int, height: int) -> PageImage:
     """A JPEG in its address, which needs no file."""
-    return Shown(f"data:image/jpeg;base64,{base64.b64encode(data).decode()}", width, height)
+    return PageImage(f"data:image/jpeg;base64,{base64.b64encode(data).decode()}", width, height)
 
 
 def change_map(sample: Sample) -> Image.Image:
@@ -293,10 +293,10 @@ class PictureFiles:
 
     def __init__(self, folder: Path | None, index: int) -> None:
         self.folder, self.index, self.side = folder, index, SIDE if folder else IN_FILE
-        self.known: dict[str, Shown] = {}
+        self.known: dict[str, PageImage] = {}
         self.data: dict[str, bytes] = {}  # by address
 
-    def show_all(self, verdict: Verdict, given: Mapping[str, Any]) -> dict[str, Shown]:
+    def show_all(self, verdict: Verdict, given: Mapping[str, Any]) -> dict[str, PageImage]:
         """The pictures of a verdict by their names; of an edit also what changed."""
         shown = {}
         for name, each in {"image": verdict.sample.picture, **verdict.sample.pictures}.items():
@@ -306,24 +306,24 @@ class PictureFiles:
             shown[CHANGED] = self.show(CHANGED, lambda: encode(change_map(verdict.sample)))
         return shown
 
-    def show_file(self, path: Any, sha256: str) -> Shown:
+    def show_file(self, path: Any, sha256: str) -> PageImage:
         """The picture of a sample without a verdict to show, if any verdict says what the file held."""
         if not sha256:
-            return Shown(missing="it was not judged, so that nothing tells whether its file is a picture of this run")
+            return PageImage(missing="it was not judged, so it is unknown whether its file is of this run")
         paths = [path] if isinstance(path, str) and Path(path).is_absolute() else []
         return self.show(sha256, partial(small, paths, sha256, self.side))
 
-    def show(self, key: str, make: Callable[[], tuple[bytes, int, int]]) -> Shown:
+    def show(self, key: str, make: Callable[[], tuple[bytes, int, int]]) -> PageImage:
         if key not in self.known:
             try:
                 self.known[key] = self.keep(f"-{len(self.known)}" if self.known else "", *make())
             except OnpromptError as error:
-                self.known[key] = Shown(missing=reason(error))
+                self.known[key] = PageImage(missing=reason(error))
         return self.known[key]
 
-    def keep(self, name: str, data: bytes, width: int, height: int) -> Shown:
+    def keep(self, name: str, data: bytes, width: int, height: int) -> PageImage:
         """Write a picture, or put it into its address."""
-        shown = Shown(f"../pictures/{self.index:06}{name}.jpg", width, height)
+        shown = PageImage(f"../pictures/{self.index:06}{name}.jpg", width, height)
         if self.folder is None:
             shown = in_address(data, width, height)
         else:
@@ -331,7 +331,7 @@ class PictureFiles:
         self.data[shown.url] = data
         return shown
 
-    def thumbnail(self, shown: Shown) -> Shown:
+    def thumbnail(self, shown: PageImage) -> PageImage:
         """A smaller copy of a picture that was shown, for cards; its address is from the root of the report."""
         if not shown.url:
             return shown

@@ -18,7 +18,7 @@ from onprompt.report.tables import table_lines
 from onprompt.rubrics import DEFAULT
 from onprompt.samples import load_rubric
 from onprompt.settings import Settings
-from onprompt.types import Plan, Rubric, Verdict
+from onprompt.types import JudgePlan, Rubric, Verdict
 
 __all__ = ["PROBES", "Report", "Row", "plan", "probe", "save"]
 
@@ -205,13 +205,13 @@ def probe(
     return Report(chosen.judged_by, asked.model, rubric, tuple(rows))
 
 
-def plan(rubric: str = DEFAULT, *, settings: Settings | None = None) -> Plan:
+def plan(rubric: str = DEFAULT, *, settings: Settings | None = None) -> JudgePlan:
     """The model calls, tokens and dollars that `probe` would take; nothing is asked."""
     chosen = api.judge_settings(settings, "", "")
     every = batches(select(PROBES, chosen), rubric_for_prompts(rubric), chosen)
     total, *others = (api.plan(by.name, to_items(cases, by), settings=used) for by, cases, used in every)
     for other in others:
-        total = Plan(total.model, total.calls + other.calls, total.known + other.known, total.usage + other.usage)
+        total = JudgePlan(total.model, total.calls + other.calls, total.known + other.known, total.usage + other.usage)
     return total
 
 

@@ -32,7 +32,6 @@ from onprompt.runs.file import damaged
 from onprompt.runs.reading import CheckRow, Run, RunRow
 from onprompt.types import Outcome
 from onprompt.wording import plural
-from onprompt.wording.labels import american
 
 TITLES = {
     "spearman": "Spearman ρ",
@@ -337,7 +336,7 @@ def lines(
         yield FEW_PROMPTS
     for title, part in agreement.parts.items():
         known = ((name, subset) for name, subset in part.items() if subset.judge["spearman"].value is not None)
-        label = {"kinds": american, "certain": "{:.0%}".format}.get(title, str)
+        label = {"certain": "{:.0%}".format}.get(title, str)
         shown = ((label(name), subset) for name, subset in known)
         if cells := [(name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in shown]:
             yield ""
@@ -393,7 +392,7 @@ def check_lines(corrected: Corrected) -> Iterator[str]:
     rows = []
     for kind, (seen, wrong) in sorted(corrected.items()):
         low, high = statistics.wilson(seen - wrong, seen)
-        rows.append((american(kind), f"{seen:,}", f"{wrong:,}", f"{(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"))
+        rows.append((kind, f"{seen:,}", f"{wrong:,}", f"{(seen - wrong) / seen:.3f} [{low:.3f}, {high:.3f}]"))
     yield from table_lines(("kind of claim", "answered", "corrected", "confirmed [95 % CI]"), rows)
 
 

@@ -32,7 +32,6 @@ from onprompt.report.tables import table_lines
 from onprompt.runs.reading import CheckRow, RunRow
 from onprompt.types import Outcome
 from onprompt.wording import plural
-from onprompt.wording.labels import american
 
 MAX_EXACT = 16  # prompts up to which all 2^n signs are enumerated
 FLIPS = 20_000  # random signs beyond that
@@ -124,7 +123,7 @@ def kind_lines(kinds: Sequence[Kind]) -> Iterator[str]:
     rows = []
     for kind in kinds:
         counts = sum(kind.outcomes.values()), *(kind.outcomes.get(outcome, 0) for outcome in shown)
-        rows.append((american(kind.name), str(kind.probability), *(f"{count:,}" for count in counts)))
+        rows.append((kind.name, str(kind.probability), *(f"{count:,}" for count in counts)))
     yield from table_lines(header, rows)
     yield "\nClaims that could not be verified are left out of the mean. Intervals are over prompts."
 

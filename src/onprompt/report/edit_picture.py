@@ -45,15 +45,15 @@ def draw_versions(verdict: Verdict) -> Image.Image:
         page.paste(panel, (left, HEAD))
         pen.text((left + 2, 5), title, fill="#111111", font=font)
     x = 2.0
-    for label, colour in (*LEGEND.items(), *((("mask", "#46a0ff"),) if bordered else ())):
-        pen.rectangle((x, size[1] + HEAD + 9, x + 14, size[1] + HEAD + 23), fill=colour)
+    for label, color in (*LEGEND.items(), *((("mask", "#46a0ff"),) if bordered else ())):
+        pen.rectangle((x, size[1] + HEAD + 9, x + 14, size[1] + HEAD + 23), fill=color)
         pen.text((x + 20, size[1] + HEAD + 5), label, fill="#111111", font=font)
         x += 44 + pen.textlength(label, font=font)
     return page
 
 
 def heat(difference: np.ndarray) -> np.ndarray:
-    """A difference as colours from black over red to white."""
+    """A difference as colors from black over red to white."""
     level = np.clip(difference / FULL, 0, 1) * (len(HOT) - 1)
     stops = np.arange(len(HOT))
     return np.stack([np.interp(level, stops, HOT[:, channel]) for channel in range(3)], axis=2).astype(np.uint8)
@@ -76,12 +76,11 @@ def draw_boxes(panels: list[Image.Image], verdict: Verdict, evidence: EditEviden
     """Every object in the version that shows it, and where an operation was not carried out."""
     before, after, changed = (list[tuple[Box, str, str]]() for _ in panels)
     for change in sorted(evidence.objects, key=lambda c: c.kind != "unchanged"):
-        colour = LEGEND[change_of(change, verdict)]
+        color = LEGEND[change_of(change, verdict)]
         for boxes, sighting in ((before, change.before), (after, change.after)):
             if sighting:
-                kind = change.kind.replace("recolour", "recolor")
-                label = sighting.word if kind == "unchanged" else f"{sighting.word}: {kind}"
-                boxes.append((sighting.box, label, colour))
+                label = sighting.word if change.kind == "unchanged" else f"{sighting.word}: {change.kind}"
+                boxes.append((sighting.box, label, color))
     for check in verdict.checks:
         if check.outcome is Outcome.MISSING and check.box:
             after.append((check.box, f"{NOT_DONE}: {check.claim.kind}", BAD))
@@ -93,14 +92,14 @@ def draw_boxes(panels: list[Image.Image], verdict: Verdict, evidence: EditEviden
 def label_groups(boxes: Sequence[tuple[Box, str, str]]) -> list[tuple[Box, str, str]]:
     """Of many boxes with the same label, the largest says how many there are; the others have none."""
     groups: dict[tuple[str, str], list[Box]] = {}
-    for box, label, colour in boxes:
-        groups.setdefault((label, colour), []).append(box)
+    for box, label, color in boxes:
+        groups.setdefault((label, color), []).append(box)
     result = []
-    for box, label, colour in boxes:
-        group = groups[label, colour]
+    for box, label, color in boxes:
+        group = groups[label, color]
         if label and len(group) > MANY:
             label = f"{len(group)} x {label}" if box is max(group, key=lambda each: each.area) else ""
-        result.append((box, label, colour))
+        result.append((box, label, color))
     return result
 
 
@@ -126,14 +125,14 @@ def draw_panel(panel: Image.Image, boxes: list[tuple[Box, str, str]]) -> None:
     """Boxes, then their labels, none of which covers another."""
     pen, font = ImageDraw.Draw(panel), ImageFont.load_default(14)
     width, height = panel.size
-    for box, _, colour in boxes:
+    for box, _, color in boxes:
         left, top, right, bottom = box.left * width, box.top * height, box.right * width, box.bottom * height
         right, bottom = max(right, left + 1), max(bottom, top + 1)
         pen.rectangle((left - 1, top - 1, right + 1, bottom + 1), outline="white", width=5)
-        pen.rectangle((left, top, right, bottom), outline=colour, width=3)
+        pen.rectangle((left, top, right, bottom), outline=color, width=3)
     labelled = [each for each in boxes if each[1]]
     widths = [pen.textlength(label, font=font) + 8 for _, label, _ in labelled]
     places = place_labels([box for box, _, _ in labelled], widths, LABEL, panel.size)
-    for (_, label, colour), place in zip(labelled, places, strict=True):
-        pen.rectangle(place, fill=colour)
+    for (_, label, color), place in zip(labelled, places, strict=True):
+        pen.rectangle(place, fill=color)
         pen.text((place.left + 4, place.top + 1), label, fill="white", font=font)

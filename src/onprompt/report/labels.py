@@ -7,7 +7,7 @@ from onprompt.types import Box, Check, Outcome, Sighting, Verdict
 
 # Safe for color-blind people, and dark enough for white text.
 GOOD, WEAK, BAD, NEUTRAL = "#0b6b53", "#8a5800", "#b3361b", "#5b626b"
-COLOURS = {
+COLORS = {
     Outcome.MATCHED: GOOD,
     Outcome.PARTIAL: WEAK,
     Outcome.LOW_CONFIDENCE: WEAK,

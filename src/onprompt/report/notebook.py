@@ -7,11 +7,11 @@ from html import escape
 from onprompt import wording
 from onprompt.errors import OnpromptError
 from onprompt.report import comparison
-from onprompt.report.labels import COLOURS
+from onprompt.report.labels import COLORS
 from onprompt.report.picture import compose, draw, encode
 from onprompt.report.terminal import figures
 from onprompt.types import Verdict
-from onprompt.wording.labels import OUTCOMES, american
+from onprompt.wording.labels import OUTCOMES
 from onprompt.wording.terminal import printable
 
 SIDE = 700  # pixels: a notebook holds a picture for each verdict that is shown
@@ -66,10 +66,10 @@ def table(verdict: Verdict) -> str:
     """A row for each claim: what was asked for, what was found, and how likely it holds."""
     is_edit, rows = "before" in verdict.sample.pictures, ""
     for check in verdict.checks:
-        color, outcome = COLOURS[check.outcome], OUTCOMES[check.outcome][is_edit]
+        color, outcome = COLORS[check.outcome], OUTCOMES[check.outcome][is_edit]
         likely = f"{check.probability:.2f}" if check.source != "none" else "–"
         words = wording.full_claim(check.claim), wording.finding_words(check)
-        cells = "".join(f"<td>{text(each)}</td>" for each in (american(check.claim.kind), *words))
+        cells = "".join(f"<td>{text(each)}</td>" for each in (check.claim.kind, *words))
         rows += f'<tr>{cells}<td style="color:{color}">{outcome}</td><td>{likely}</td></tr>'
     head = "".join(f"<th>{name}</th>" for name in ("kind", "asked for", "found", "outcome", "probability"))
     return f"<table><tr>{head}</tr>{rows}</table>" if rows else ""

@@ -20,7 +20,7 @@ from PIL import Image, ImageDraw, ImageFont
 from onprompt import wording
 from onprompt.errors import OnpromptError, UserError
 from onprompt.report.edit_picture import draw_versions
-from onprompt.report.labels import COLOURS, distinct, located, place_labels
+from onprompt.report.labels import COLORS, distinct, located, place_labels
 from onprompt.report.terminal import WORST_FIRST, worst
 from onprompt.runs.reading import decode_again
 from onprompt.types import Outcome, Picture, Sighting, Verdict, View
@@ -75,7 +75,7 @@ class Drawing:
         pairs = wording.pairs(verdict)
         for place, (asked, found) in enumerate(pairs[:ROWS]):
             code = found.partition(" ")[0]
-            rows.append((f"{asked}:  {found.replace(code, PLAIN.get(code, code), 1)}", COLOURS[worst(verdict, place)]))
+            rows.append((f"{asked}:  {found.replace(code, PLAIN.get(code, code), 1)}", COLORS[worst(verdict, place)]))
         if len(pairs) > ROWS:
             rows.append((f"and {len(pairs) - ROWS} more", "#111111"))
         self.height += 10 * self.unit
@@ -109,12 +109,12 @@ class Drawing:
                 self.shapes.append(Shape(left, top, right, bottom, outline=outline, width=thick * unit))
         texts = [label_text(sighting) for sighting, _ in boxes]
         gap = SWATCH * unit
-        widths = [self.length(t) + gap * len(s.colours) for t, (s, _) in zip(texts, boxes, strict=True)]
+        widths = [self.length(t) + gap * len(s.colors) for t, (s, _) in zip(texts, boxes, strict=True)]
         places = place_labels([sighting.box for sighting, _ in boxes], widths, LABEL * unit, (width, height))
         for (sighting, color), text, place in zip(boxes, texts, places, strict=True):
             self.shapes.append(Shape(*place, fill=color, outline="#ffffff", width=unit))
             self.write(place.left, place.top + 2 * unit, text, "#ffffff")
-            for number, swatch in enumerate(reversed(sighting.colours), 1):
+            for number, swatch in enumerate(reversed(sighting.colors), 1):
                 x, y, side = place.right - gap * number, place.top + 3 * unit, 17 * unit
                 fill = f"#{bytes(swatch.rgb).hex()}"
                 self.shapes.append(Shape(x, y, x + side, y + side, fill=fill, outline="#ffffff", width=unit))
@@ -242,7 +242,7 @@ def compose(verdict: Verdict, pixels: np.ndarray | None = None, caption: bool = 
         drawing = Drawing(draw_versions(verdict), unit=1)  # its own text has the usual size
     else:
         drawing = Drawing(enlarged(verdict.sample.picture.pixels if pixels is None else pixels))
-        drawing.boxes([(sighting, COLOURS[outcome]) for sighting, outcome in chosen_sightings(verdict)])
+        drawing.boxes([(sighting, COLORS[outcome]) for sighting, outcome in chosen_sightings(verdict)])
     drawing.height = drawing.image.height
     if caption:
         drawing.caption(verdict)
@@ -278,7 +278,7 @@ def draw_view(view: View, low_confidence: float) -> Image.Image:
     shown = sorted(confident, key=lambda sighting: -sighting.box.area)
     for sighting in shown:
         tint(drawing.image, sighting)
-    drawing.boxes([(sighting, COLOURS[Outcome.MATCHED]) for sighting in shown])
+    drawing.boxes([(sighting, COLORS[Outcome.MATCHED]) for sighting in shown])
     drawing.height = drawing.image.height
     return drawing.painted()
 
@@ -290,7 +290,7 @@ def tint(image: Image.Image, sighting: Sighting) -> None:
     left, top = round(sighting.box.left * image.width), round(sighting.box.top * image.height)
     size = max(1, round(sighting.box.width * image.width)), max(1, round(sighting.box.height * image.height))
     veil = Image.fromarray(sighting.mask.astype("uint8") * 70).resize(size, Image.Resampling.BILINEAR)
-    image.paste(Image.new("RGB", size, COLOURS[Outcome.MATCHED]), (left, top), veil)
+    image.paste(Image.new("RGB", size, COLORS[Outcome.MATCHED]), (left, top), veil)
 
 
 def check_path(path: Path, image: str) -> None:

@@ -20,7 +20,6 @@ from onprompt.types import (
 )
 from onprompt.wording.edits import object_changes
 from onprompt.wording.jury import voice_words
-from onprompt.wording.labels import american
 
 WEAK = 0.25  # confidence from which a sighting is shown
 STYLES = {
@@ -201,7 +200,7 @@ def attribute_words(attributes: Iterable[Attribute]) -> str:
 def edit_line(edit: Edit) -> str:
     """`recolor (all) 2+ × flower: yellow → 2+ × flower (color yellow)`."""
     target = thing_line(edit.target, edit.source) if edit.target else ""
-    operation = " ".join(filter(None, [american(edit.operation), f"({edit.scope})" if edit.scope else "", target]))
+    operation = " ".join(filter(None, [edit.operation, f"({edit.scope})" if edit.scope else "", target]))
     value = f": {edit.value}" if edit.value else ""
     wanted = [thing_line(thing, edit.result) for thing in edit.result.things]
     wanted += [attribute_words([attribute]) for attribute in edit.result.properties]
@@ -228,7 +227,7 @@ def sighting_line(sighting: Sighting) -> str:
 
 
 def worst(verdict: Verdict, index: int) -> Outcome:
-    """The worst outcome of an object's checks, which colours its line."""
+    """The worst outcome of an object's checks, which colors its line."""
     own = [check for check in verdict.checks if check.thing == index]
     outcomes = {check.outcome for check in own or verdict.checks[index : index + 1]}
     return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.UNVERIFIABLE)

@@ -23,7 +23,7 @@ from onprompt.types import (
     Reading,
     Rubric,
     Sample,
-    Shown,
+    SentImage,
     Verdict,
 )
 
@@ -48,7 +48,7 @@ OTHER_SCORES = re.compile(
 PLACES = re.compile(r"\[(?:input image|edited image|text instruction)\]")
 
 
-def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
+def ask(sample: Sample, show: Callable[[Picture], SentImage]) -> tuple[Part, ...]:
     """The rubric's text with both images and the instruction at the places that it names, and the id at its end."""
     head, between, then, rest = PLACES.split(RUBRIC.text)
     return (
@@ -60,7 +60,7 @@ def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
     )
 
 
-def ask_with_mask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
+def ask_with_mask(sample: Sample, show: Callable[[Picture], SentImage]) -> tuple[Part, ...]:
     """The same, followed by the mask if there is one."""
     *parts, last = ask(sample, show)
     mask = sample.pictures.get("mask")

@@ -25,7 +25,7 @@ from onprompt.types import (
     Rubric,
     Sample,
     Scene,
-    Shown,
+    SentImage,
     Verdict,
 )
 from onprompt.wording import Group
@@ -48,12 +48,12 @@ BULLET = re.compile(r"[\s*_#`>|•·-]*+(?:\d{1,2}[.)])?[\s*_#`>|•·-]*+")
 SCHEMA = object_schema({"reasoning": {"type": "string"}, "score": {"type": "integer", "enum": list(SCALE)}})
 
 
-def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
+def ask(sample: Sample, show: Callable[[Picture], SentImage]) -> tuple[Part, ...]:
     """The image, the rubric's text, which ends in `User prompt: `, and the prompt."""
     return show(sample.picture), RUBRIC.text, sample.prompt
 
 
-def ask_plainly(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
+def ask_plainly(sample: Sample, show: Callable[[Picture], SentImage]) -> tuple[Part, ...]:
     """The same without the worked examples."""
     return show(sample.picture), PLAIN.text, sample.prompt
 

@@ -27,7 +27,7 @@ from onprompt.types import (
     Reading,
     Rubric,
     Sample,
-    Shown,
+    SentImage,
     Verdict,
 )
 
@@ -68,7 +68,7 @@ SCHEMA = object_schema(
 )
 
 
-def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
+def ask(sample: Sample, show: Callable[[Picture], SentImage]) -> tuple[Part, ...]:
     """The text's first half, the prompt, the image."""
     return RUBRIC.text, f'Input Prompt: "{sample.prompt}"', show(sample.picture)
 

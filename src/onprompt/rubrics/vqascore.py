@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterator
 from onprompt.errors import UnreadableAnswer
 from onprompt.models.reading import choice_probabilities
 from onprompt.rubrics import PROMPT_INPUTS
-from onprompt.types import Answer, Line, Part, Picture, Reading, Rubric, Sample, Shown, Verdict
+from onprompt.types import Answer, Line, Part, Picture, Reading, Rubric, Sample, SentImage, Verdict
 
 SCALE = range(101)  # percent
 QUESTION = 'Does this figure show "{prompt}"? Please answer yes or no.'
 YES_NO = ("yes", "no")
 
 
-def ask(sample: Sample, show: Callable[[Picture], Shown]) -> tuple[Part, ...]:
+def ask(sample: Sample, show: Callable[[Picture], SentImage]) -> tuple[Part, ...]:
     """The image and the question, in the paper's words."""
     return show(sample.picture), QUESTION.replace("{prompt}", sample.prompt)
 
 
 def read(answer: Answer) -> Reading:
     """The probability of "yes" beside "no", whichever the model wrote."""
-    probabilities = choice_probabilities(answer.spots, YES_NO)
+    probabilities = choice_probabilities(answer.token_probs, YES_NO)
     if probabilities is None:
         raise UnreadableAnswer("no_score", "the answer is neither yes nor no")
     percent = 100 * probabilities["yes"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from onprompt.types.image import Picture, Seen
-from onprompt.types.question import Answer, Part, Plan, Question, Shown
+from onprompt.types.image import Detections, Picture
+from onprompt.types.question import Answer, JudgePlan, Part, Question, SentImage
 from onprompt.types.scene import Name
 from onprompt.types.verdict import Check, Evidence, FactorScore, Sample, Verdict
 
@@ -101,7 +101,7 @@ class Rubric:
     inputs: tuple[Input, ...]
     factors: Mapping[str, range]  # each with its scale; an overall score is the factor `score`
     text: str = ""  # what a model is asked, word for word; empty where `vlm` can't serve it
-    ask: Callable[[Sample, Callable[[Picture], Shown]], tuple[Part, ...]] = field(default=not_asked, repr=False)
+    ask: Callable[[Sample, Callable[[Picture], SentImage]], tuple[Part, ...]] = field(default=not_asked, repr=False)
     read: Callable[[str, Sample], Reading] = field(default=not_asked, repr=False)  # raises UnreadableAnswer
     choices: tuple[str, ...] = ()  # of which a model answers one word: its probabilities count, the text is not read
     read_choice: Callable[[Answer], Reading] = field(default=not_asked, repr=False)  # what the probabilities say
@@ -170,7 +170,7 @@ class Judge(Protocol):
         """The verdict, if it takes no more than cached answers; None where it takes more."""
         return None
 
-    def plan(self, samples: Iterable[Callable[[], Sample]]) -> Plan | None:  # noqa: ARG002
+    def plan(self, samples: Iterable[Callable[[], Sample]]) -> JudgePlan | None:  # noqa: ARG002
         """What it would ask a model about some samples, and the cost; None for a judge that asks none."""
         return None
 
@@ -197,7 +197,7 @@ class Detector(Protocol):
     def files(self) -> Sequence[str]:
         """The model files that it uses, by their names in the manifest."""
 
-    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Detections:
         """The sightings of the names, and of whatever else was noticed."""
 
 

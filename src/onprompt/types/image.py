@@ -96,7 +96,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Swatch:
-    """One of an object's dominant colours."""
+    """One of an object's dominant colors."""
 
     name: str
     rgb: tuple[int, int, int]
@@ -122,7 +122,7 @@ class Sighting:
     box: Box
     confidence: float
     source: str
-    colours: tuple[Swatch, ...] = ()
+    colors: tuple[Swatch, ...] = ()
     size: str = ""
     position: str = ""
     text: str = ""
@@ -138,7 +138,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class NameMatch:
     """How a detector understands a name: by which words of its own, and how closely (1: the same thing)."""
 
     words: tuple[str, ...]
@@ -147,11 +147,11 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Detections:
     """A detector's answer: the sightings, and how it understood each name that it knows."""
 
     sightings: tuple[Sighting, ...]
-    known: Mapping[str, Known]
+    known: Mapping[str, NameMatch]
 
 
 @dataclass(frozen=True, slots=True)

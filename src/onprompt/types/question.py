@@ -10,7 +10,7 @@ from onprompt.types.image import Picture
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SentImage:
     """A picture in a question, and how it is sent: its longest side, format and quality."""
 
     picture: Picture
@@ -25,7 +25,7 @@ class Shown:
         return f"{of.sha256}#{of.frame} {of.side} {self.side} {self.format} {self.quality}"
 
 
-Part = str | Shown
+Part = str | SentImage
 
 
 class Message(NamedTuple):
@@ -52,20 +52,20 @@ class Question:
 
     messages: tuple[Message, ...]
     schema: str = ""  # of a JSON answer, as JSON, for servers that can hold a model to one
-    longest: int = 2048  # tokens of the answer, at most
+    max_tokens: int = 2048  # tokens of the answer, at most
     temperature: float = 0.0
-    chances: bool = False  # whether the probabilities of digits are wanted
+    logprobs: bool = False  # whether the probabilities of digits are wanted
     choices: tuple[str, ...] = ()  # words of which the answer's first is wanted with their probabilities, no more
     repeat: int = 0  # which of several askings
     words: tuple[str, ...] = ()  # words whose probabilities are wanted wherever they stand, in place of digits
 
 
-class Spot(NamedTuple):
+class TokenProbs(NamedTuple):
     """A place in an answer where a number or a choice stands, and the probabilities of what might have stood there."""
 
     start: int
     end: int
-    chances: Mapping[str, float]
+    probabilities: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +97,14 @@ class Answer:
     stop: str = "end"
     model: str = ""  # as the server calls it
     usage: Usage = Usage()
-    spots: tuple[Spot, ...] = ()
+    token_probs: tuple[TokenProbs, ...] = ()
     structured: bool = False  # whether the server held the model to the schema
     refused: tuple[str, ...] = ()  # options that the server would not take
     cached: bool = False  # whether it came out of the store
     key: str = ""  # its place in the store
 
 
-class Plan(NamedTuple):
+class JudgePlan(NamedTuple):
     """What some questions would cost."""
 
     model: str
@@ -113,7 +113,7 @@ class Plan(NamedTuple):
     usage: Usage
     faults: Sequence[Exception] = ()  # of samples about which nothing can be asked
     again: bool = True  # whether an unreadable answer is asked for once more
-    parts: Sequence[Plan] = ()  # of several models, each one's
+    parts: Sequence[JudgePlan] = ()  # of several models, each one's
 
     @property
     def document(self) -> dict[str, Any]:

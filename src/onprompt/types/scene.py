@@ -86,7 +86,7 @@ class Scene:
 class Edit:
     """One thing that an instruction wants done to a picture.
 
-    `operation` is add, remove, replace, recolour, restyle (medium, material, season, light), move, resize, count,
+    `operation` is add, remove, replace, recolor, restyle (medium, material, season, light), move, resize, count,
     background, action (what is done, or the state that something is in), text, or `other` where it can't be told.
     """
 
@@ -95,7 +95,7 @@ class Edit:
     target: Thing | None = None  # what it is done to; its relations point into `source`
     source: Scene = Scene("")  # what the words say of the picture as it is
     scope: str = ""  # "all", "one", "left", "the woman's"
-    value: str = ""  # the colour, text, style, size, number or place, as written
+    value: str = ""  # the color, text, style, size, number or place, as written
     result: Scene = Scene("")  # what should be seen afterwards; what must be gone is an absent thing
     keep: tuple[Thing, ...] = ()  # what must stay as it is
     confidence: float = 1.0

@@ -73,7 +73,7 @@ class Claim:
 
     `kind` is object, count, kind (office chair, of a chair), relation, whole (all of the prompt), property (of the
     picture), or the kind of an attribute: color, size, text. `value` is the phrase, the attribute's value or the
-    relation's name. Of an edit, `kind` is an operation (add, remove, recolour, …) with the words of the instruction as
+    relation's name. Of an edit, `kind` is an operation (add, remove, recolor, …) with the words of the instruction as
     `value`, or plausibility.
     """
 
@@ -172,7 +172,7 @@ class PromptEvidence:
 
 @dataclass(frozen=True, slots=True)
 class ObjectChange:
-    """What became of one object: added, removed, replaced, moved, resized, recoloured, turned, changed or unchanged."""
+    """What became of one object: added, removed, replaced, moved, resized, recolored, turned, changed or unchanged."""
 
     kind: str
     before: Sighting | None = None

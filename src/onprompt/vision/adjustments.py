@@ -17,9 +17,9 @@ CONTRAST = 0.03, 0.2  # change of the logarithm of the spread of L*
 CHROMA = 0.1, 0.4  # change of the logarithm of mean chroma
 EDGES = 0.2, 0.7  # change of the logarithm of sharpness
 NEGATIVE = -0.2, -0.7  # correlation of lightness
-CAST = 0.5, 4.0  # mean shift of colours in CIELAB, apart from lightness: none, clear
+CAST = 0.5, 4.0  # mean shift of colors in CIELAB, apart from lightness: none, clear
 SHIFTED = 0.97, 1.03  # area of the frame of an image that was shifted, not cropped
-ONE_HUE = 4.0, 2.0  # spread of colours across the mean hue, in CIELAB: of a colour photo, of a tinted one
+ONE_HUE = 4.0, 2.0  # spread of colors across the mean hue, in CIELAB: of a color photo, of a tinted one
 SEPIA_HUE = 45.0, 100.0  # degrees in CIELAB
 
 
@@ -32,7 +32,7 @@ def measure_adjustments(change: Change, part: Mask) -> dict[str, float]:
     edges = log_ratio(*(sharpness(image, part) for image in (change.after, change.before)))
     _, green_red, warmth = (after - before).mean(axis=0)
     grey = ramp(color_probability(after.astype(np.float64)), 0.5, 0.1)
-    coloured = max(ramp(color_probability(before.astype(np.float64)), 0.2, 0.6), ramp(-chroma, *CHROMA))
+    colored = max(ramp(color_probability(before.astype(np.float64)), 0.2, 0.6), ramp(-chroma, *CHROMA))
     found = {
         "brighter": ramp(light, *LIGHT),
         "darker": ramp(-light, *LIGHT),
@@ -43,8 +43,8 @@ def measure_adjustments(change: Change, part: Mask) -> dict[str, float]:
         "warmer": ramp(float(warmth), *CAST) * (1 - grey),
         "cooler": ramp(float(-warmth), *CAST) * (1 - grey),
         "tinted": ramp(float(np.hypot(green_red, warmth)), *CAST) * (1 - grey),
-        "sepia": ramp(hue_spread(after), *ONE_HUE) * coloured * float(is_warm(after)),
-        "black and white": grey * coloured * float(not is_warm(after)),
+        "sepia": ramp(hue_spread(after), *ONE_HUE) * colored * float(is_warm(after)),
+        "black and white": grey * colored * float(not is_warm(after)),
         "blurred": ramp(-edges, *EDGES),
         "sharper": ramp(edges, *EDGES),
         "inverted": ramp(correlation(before[:, 0], after[:, 0]), *NEGATIVE),
@@ -59,12 +59,12 @@ def measure_adjustments(change: Change, part: Mask) -> dict[str, float]:
 
 
 def chroma_of(lab: Floats) -> Floats:
-    """How colourful each pixel is."""
+    """How colorful each pixel is."""
     return np.hypot(lab[:, 1], lab[:, 2])
 
 
 def hue_spread(lab: Floats) -> float:
-    """How far colours deviate from the mean hue: hardly at all where a photo has a single tint."""
+    """How far colors deviate from the mean hue: hardly at all where a photo has a single tint."""
     a, b = lab[:, 1], lab[:, 2]
     hue = float(np.arctan2(b.mean(), a.mean()))
     return float((b * np.cos(hue) - a * np.sin(hue)).std())

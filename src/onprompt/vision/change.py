@@ -15,9 +15,9 @@ from onprompt.vision.boxes import Floats, Pixels
 
 SIDE = 384  # pixels of the longer side at which images are compared
 BLURS = (0.006, 0.016)  # of SIDE: differences are averaged over these before they count, so that noise cancels out
-TEXTURE = 0.6  # weight of a difference in local contrast, beside one in colour
-SAME_COLOUR = 2.0  # ΔE up to which a pixel kept its colour
-KEPT_COLOURS = 0.15  # share of such pixels from which a large difference is an edit, not a cast and not redrawn
+TEXTURE = 0.6  # weight of a difference in local contrast, beside one in color
+SAME_COLOR = 2.0  # ΔE up to which a pixel kept its color
+KEPT_COLORS = 0.15  # share of such pixels from which a large difference is an edit, not a cast and not redrawn
 CLEAR = 25.0  # ΔE from which it is then a real change in any case
 FLOOR = 5.0  # ΔE below which a difference is re-encoding
 NOISE = 2.5  # a real change exceeds the median difference by this factor
@@ -62,7 +62,7 @@ class Change:
     overlap: Mask  # the part of the frame that the second version covers
     turned: str  # one of TURNS, or empty
     crop: Box | None  # the part of the first version that the second shows, if not all of it
-    difference: Floats  # ΔE after a colour cast is taken off, averaged over several scales
+    difference: Floats  # ΔE after a color cast is taken off, averaged over several scales
     changed: Mask  # where that is a real change
     regions: tuple[Region, ...]  # heaviest first
     residual: float  # median difference: of re-encoding, or of a redrawn image
@@ -105,7 +105,7 @@ def compare(before: Pixels, after: Pixels) -> Change:
         difference = difference_map(first, aligned, overlap)
     residual = float(np.median(difference[overlap]))
     threshold = max(FLOOR, NOISE * residual)
-    if keeps_colours((to_lab(aligned) - to_lab(first))[overlap]):  # more than half of it may have been edited
+    if keeps_colors((to_lab(aligned) - to_lab(first))[overlap]):  # more than half of it may have been edited
         threshold = min(threshold, CLEAR)
     changed = (difference > threshold) & overlap
     changed, regions = find_regions(changed, difference)
@@ -134,7 +134,7 @@ def to_lab(pixels: Pixels) -> Floats:
 
 
 def thumbnail_residual(first: Pixels, second: Pixels) -> float:
-    """How much two images differ at a glance, apart from a colour cast."""
+    """How much two images differ at a glance, apart from a color cast."""
     a, b = (to_lab(fit(np.ascontiguousarray(image), (48, 48))) for image in (first, second))
     shift = a - b
     return float(np.linalg.norm(shift - np.median(shift, axis=(0, 1)), axis=2).mean())
@@ -200,24 +200,24 @@ def match_corners(first: Corners, second: Corners) -> list[tuple[Floats, Floats]
 
 
 def difference_map(first: Pixels, second: Pixels, overlap: Mask) -> Floats:
-    """ΔE of two images after the median shift of colour is taken off, and the difference in local contrast."""
+    """ΔE of two images after the median shift of color is taken off, and the difference in local contrast."""
     a, b = to_lab(first), to_lab(second)
     shift = b - a
-    if not keeps_colours(shift[overlap]):  # a cast is everywhere
+    if not keeps_colors(shift[overlap]):  # a cast is everywhere
         shift -= np.median(shift[overlap], axis=0)
     total = np.zeros(shift.shape[:2], np.float32)
     for blur in BLURS:
         sigma = blur * SIDE
-        colour = np.linalg.norm(cv2.GaussianBlur(shift, (0, 0), sigma), axis=2)
+        color = np.linalg.norm(cv2.GaussianBlur(shift, (0, 0), sigma), axis=2)
         texture = np.abs(local_contrast(a[..., 0], 2 * sigma) - local_contrast(b[..., 0], 2 * sigma))
-        total += np.hypot(colour, TEXTURE * texture)
+        total += np.hypot(color, TEXTURE * texture)
     smooth = cv2.GaussianBlur(total / len(BLURS), (0, 0), 0.01 * SIDE)
     return np.where(overlap, smooth, 0).astype(np.float32)
 
 
-def keeps_colours(shift: Floats) -> bool:
-    """Whether part of an image has the colours that it had."""
-    return float((np.linalg.norm(shift, axis=1) < SAME_COLOUR).mean()) >= KEPT_COLOURS
+def keeps_colors(shift: Floats) -> bool:
+    """Whether part of an image has the colors that it had."""
+    return float((np.linalg.norm(shift, axis=1) < SAME_COLOR).mean()) >= KEPT_COLORS
 
 
 def local_contrast(light: Floats, sigma: float) -> Floats:

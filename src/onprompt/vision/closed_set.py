@@ -6,7 +6,7 @@ from itertools import compress
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Known, Name, Picture, Seen
+from onprompt.types import Detections, Name, NameMatch, Picture
 from onprompt.vision.boxes import (
     Boxes,
     Curve,
@@ -40,18 +40,18 @@ class ClosedSetDetector:
     ) -> None:
         self.files, self.networks, self.curve, self.settings, self.packages = files, networks, curve, settings, packages
 
-    def see(self, picture: Picture, names: Sequence[Name]) -> Seen:
+    def see(self, picture: Picture, names: Sequence[Name]) -> Detections:
         """What all networks detect; the names decide only what is known."""
         known = self.known(names)
         candidates = self.candidates(picture, known, any(name.fine for name in names), self.settings.min_confidence)
-        return Seen(calibrate(candidates, self.curve, self.settings.min_confidence), known)
+        return Detections(calibrate(candidates, self.curve, self.settings.min_confidence), known)
 
-    def known(self, names: Sequence[Name]) -> dict[str, Known]:
+    def known(self, names: Sequence[Name]) -> dict[str, NameMatch]:
         """How the names are resolved, those that can be."""
         return resolve_all(names, COCO, self.settings.subtype_score)
 
     def candidates(
-        self, picture: Picture, known: Mapping[str, Known], tiled: bool = False, min_confidence: float = 0.0
+        self, picture: Picture, known: Mapping[str, NameMatch], tiled: bool = False, min_confidence: float = 0.0
     ) -> dict[str, list[Boxes]]:
         """The candidates of each network for each name, but of names that can't reach a confidence: most can't.
 

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Name, Picture, Seen, Sighting, Trait
+from onprompt.types import Box, Detections, Name, Picture, Sighting, Trait
 from onprompt.vision import backbone, color, geometry, masks, people
 from onprompt.vision.detectors import load_detector
 from onprompt.vision.matchers import load_matcher
@@ -30,7 +30,7 @@ OCCLUDED = 0.3  # share of a box that an object in front of it covers, from whic
 
 def detect(
     picture: Picture, names: Sequence[Name], settings: Settings, measured: Collection[str] | None = None
-) -> Seen:
+) -> Detections:
     """The sightings in an image, with measurements.
 
     Size and position are measured for all. Masks, colors and posture cost more and are measured for confident
@@ -41,7 +41,7 @@ def detect(
     return measure(picture, seen, settings, measured, kinds)
 
 
-def see_without_colors(picture: Picture, seen: Seen, names: Sequence[Name], settings: Settings) -> Seen:
+def see_without_colors(picture: Picture, seen: Detections, names: Sequence[Name], settings: Settings) -> Detections:
     """What is seen, with what a gray image shows better: detectors hardly know a green bicycle."""
     surest = {sighting.label: sighting.confidence for sighting in reversed(seen.sightings)}
     doubtful = [name for name in names if name.colored and surest.get(name.label, 0.0) < UNSURE]
@@ -58,8 +58,8 @@ def see_without_colors(picture: Picture, seen: Seen, names: Sequence[Name], sett
 
 
 def measure(
-    picture: Picture, seen: Seen, settings: Settings, labels: Collection[str] | None, kinds: Collection[str] = ()
-) -> Seen:
+    picture: Picture, seen: Detections, settings: Settings, labels: Collection[str] | None, kinds: Collection[str] = ()
+) -> Detections:
     """The sightings with size and position, those of some labels with their appearance, and crowds.
 
     `kinds` are the labels that say more of a person than that it is one.
@@ -80,7 +80,7 @@ def measure(
         if sighting in told:
             traits = people.kind_traits(picture, sighting.box, settings)
             measured[index] = replace(sighting, traits=(*sighting.traits, *traits))
-    return Seen((*measured, *crowd_sightings(measured, settings)), seen.known)
+    return Detections((*measured, *crowd_sightings(measured, settings)), seen.known)
 
 
 def select_for_appearance(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:
@@ -134,7 +134,7 @@ def measure_appearance(
         height, width = picture.pixels.shape[:2]
         joints = tuple((name, (float(x / width), float(y / height))) for name, (x, y) in person.joints.items())
         traits += [*people.posture_traits(person), *people.smile_traits(picture, person, settings)]
-    return replace(sighting, mask=mask, colours=colors, joints=joints, traits=tuple(traits))
+    return replace(sighting, mask=mask, colors=colors, joints=joints, traits=tuple(traits))
 
 
 def crowd_sightings(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:

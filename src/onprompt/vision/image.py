@@ -16,7 +16,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from onprompt.errors import ImageError
 from onprompt.files import read_file
 from onprompt.settings import Settings
-from onprompt.types import Decoded, Picture, Shown
+from onprompt.types import Decoded, Picture, SentImage
 
 Source = str | Path | bytes | Image.Image | NDArray[np.uint8]
 # Formats that Pillow hands to another program, such as EPS, are left out.
@@ -100,7 +100,7 @@ def decoding_errors(name: str) -> Iterator[None]:
         raise ImageError(f"{name} is damaged or truncated: {error or type(error).__name__}", "damaged") from error
 
 
-def encode_image(shown: Shown) -> bytes:
+def encode_image(shown: SentImage) -> bytes:
     """A picture as it is sent to models, encoded once for all of them."""
     encoded = shown.picture.encoded
     if shown.key not in encoded:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from onprompt.types import Check, Found, Outcome, Plan, PromptEvidence, Scene, Thing, Verdict
+from onprompt.types import Check, Found, JudgePlan, Outcome, PromptEvidence, Scene, Thing, Verdict
 from onprompt.wording.claims import claim_words as claim_words
 from onprompt.wording.claims import finding_words as finding_words
 from onprompt.wording.claims import full_claim as full_claim
@@ -172,7 +172,7 @@ def without_reason(score: int) -> str:
     return f"The model gave a score of {score} and no reason."
 
 
-def plan_words(plan: Plan) -> str:
+def plan_words(plan: JudgePlan) -> str:
     """What some questions would cost; of several models, each and all together."""
     if plan.parts:
         lines = [plan_words(part._replace(faults=())) for part in plan.parts]
@@ -185,7 +185,7 @@ def plan_words(plan: Plan) -> str:
     return f"{call_words(plan)}{again}{faults}"
 
 
-def call_words(plan: Plan) -> str:
+def call_words(plan: JudgePlan) -> str:
     """How many calls, tokens and dollars."""
     cached = f" ({plan.known:,} more cached)" if plan.known else ""
     tokens = f"about {plan.usage.tokens_in:,} input and {plan.usage.tokens_out:,} output tokens"

@@ -39,7 +39,7 @@ DONE = {
     "add": "The {new} is there now and was not before.",
     "remove": "The {old} is gone.",
     "replace": "The {new} took the place of the {old}.",
-    "recolour": "The color of the {old} changed as requested.",
+    "recolor": "The color of the {old} changed as requested.",
     "restyle": "The {old} took on the requested look.",
     "move": "The {old} was moved or turned as requested.",
     "resize": "The size of the {old} changed as requested.",
@@ -52,7 +52,7 @@ NOT_DONE = {
     "add": "The {new} that was asked for was not found.",
     "remove": "The {old} is still there.",
     "replace": "The {old} was not replaced as requested.",
-    "recolour": "The color of the {old} did not change as requested.",
+    "recolor": "The color of the {old} did not change as requested.",
     "restyle": "The {old} did not take on the requested look.",
     "move": "The {old} was not moved or turned as requested.",
     "resize": "The size of the {old} did not change as requested.",
@@ -98,7 +98,7 @@ def operation_sentence(operation: Operation) -> Sentence:
     target = edit.target.canonical if edit.target else ""
     there = {thing.canonical for thing in edit.source.things}
     new = next((t.canonical for t in edit.result.things if not t.absent and t.canonical not in there), "")
-    whole = "image" if edit.operation in ("restyle", "recolour", "move", "resize") else "object"
+    whole = "image" if edit.operation in ("restyle", "recolor", "move", "resize") else "object"
     names = {"new": named(new, "object"), "old": named(target, whole)}
     if operation.targetless:
         return Sentence(f"No {named(target, 'such object')} was detected in the original image to begin with.", -1)
@@ -232,8 +232,7 @@ def object_words(change: ObjectChange) -> str:
     sighting = change.before or change.after
     word = sighting.word if sighting else "object"
     new = change.after if change.kind == "replaced" else None
-    kind = change.kind.replace("recolour", "recolor")
-    return f"{word} replaced by {new.word}" if new else f"{word} {kind}"
+    return f"{word} replaced by {new.word}" if new else f"{word} {change.kind}"
 
 
 def place_words(box: Box) -> str:

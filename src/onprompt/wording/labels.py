@@ -76,7 +76,6 @@ KINDS = {  # what all claims of a kind are called together, the usual kinds firs
     "shape": "shapes",
     "expression": "expressions",
     "position": "positions",
-    "recolour": "recolor",
 }
 ERRORS = {  # kinds of errors, where the kind itself is no word
     "bad_row": "unreadable row",
@@ -99,8 +98,3 @@ def error_words(kind: str) -> str:
     if name == "ImageError":
         return f"image {detail}" if " " in detail else f"{detail} image"
     return f"{ERRORS.get(name, name)}: {detail}"
-
-
-def american(name: str) -> str:
-    """The name of a kind or a source as users read it; in files it is spelled as it always was."""
-    return name.replace("colour", "color")

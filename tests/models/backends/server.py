@@ -26,7 +26,7 @@ from pydantic import SecretStr
 
 from onprompt.errors import BackendError, Rejected, ServerTrouble, SettingsError
 from onprompt.settings import Settings
-from onprompt.types import Answer, Backend, Message, Question, Shown
+from onprompt.types import Answer, Backend, Message, Question, SentImage
 from onprompt.vision.image import load_picture
 
 LINGER = struct.pack("ii", 1, 0)  # a socket that is closed with it resets its connection
@@ -189,10 +189,10 @@ OTHERS: tuple[object, ...] = (
 NO_JSON = ("", "{", '{"content": ', "<html><body>Sign in to the network</body></html>", b"\xff\xfe\x00", "[" * 100_000)
 
 
-def shown() -> Shown:
+def shown() -> SentImage:
     """A picture of 20 × 10 pixels, sent with 16."""
     pixels = np.full((10, 20, 3), 200, dtype=np.uint8)
-    return Shown(load_picture(pixels, Settings()), 16, "png", 95)
+    return SentImage(load_picture(pixels, Settings()), 16, "png", 95)
 
 
 def size_of(data: str) -> tuple[int, int]:

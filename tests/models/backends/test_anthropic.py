@@ -38,7 +38,7 @@ class TestAnthropic(Contract):
             Message("assistant", ("Good.",)),
             Message("user", ("Sure?",)),
         )
-        answer, requests = self.answer(Question(turns, longest=77, temperature=0.5), Reply(message("Yes: ", "4")))
+        answer, requests = self.answer(Question(turns, max_tokens=77, temperature=0.5), Reply(message("Yes: ", "4")))
         sent = requests[0]
         assert (sent.method, sent.path) == ("POST", "/v1/messages")
         assert sent.headers["authorization"] == f"Bearer {KEY}"
@@ -86,10 +86,10 @@ class TestAnthropic(Contract):
             assert (answer.text, answer.structured) == ("4", False)
             assert answer.refused == ("output_config", "temperature")
 
-    @pytest.mark.parametrize("more", [{"chances": True}, {"choices": ("yes", "no")}])
+    @pytest.mark.parametrize("more", [{"logprobs": True}, {"choices": ("yes", "no")}])
     def test_there_are_no_probabilities(self, more: dict[str, Any]) -> None:
         answer, requests = self.answer(Question(PLAIN.messages, **more), Reply(message("4")))
-        assert (answer.refused, answer.spots) == (("logprobs",), ())
+        assert (answer.refused, answer.token_probs) == (("logprobs",), ())
         assert "logprobs" not in requests[0].json
 
     @pytest.mark.parametrize(

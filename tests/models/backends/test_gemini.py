@@ -46,7 +46,7 @@ class TestGemini(Contract):
             Message("assistant", ("Good.",)),
             Message("user", ("Sure?",)),
         )
-        answer, requests = self.answer(Question(turns, longest=77, temperature=0.0), Reply(response("Yes: ", "4")))
+        answer, requests = self.answer(Question(turns, max_tokens=77, temperature=0.0), Reply(response("Yes: ", "4")))
         sent = requests[0]
         assert (sent.method, sent.path) == ("POST", f"/v1/models/{MODEL}:generateContent")
         assert sent.headers["x-goog-api-key"] == KEY
@@ -78,7 +78,7 @@ class TestGemini(Contract):
         assert answer.refused == ()
 
     def test_options_that_are_refused_are_left_out_from_then_on(self) -> None:
-        question = Question(PLAIN.messages, schema=STRUCTURED.schema, chances=True)
+        question = Question(PLAIN.messages, schema=STRUCTURED.schema, logprobs=True)
         with Scripted(JSON_MODE, LOGPROBS, Reply(response("4"))) as server, self.backend(server.url) as backend:
             first, second = backend.ask(question), backend.ask(question)
         plain = ["maxOutputTokens", "temperature"]
@@ -95,24 +95,24 @@ class TestGemini(Contract):
     def test_probabilities_of_digits(self) -> None:
         top = [{"candidates": [token("Score: ", 1)]}, {"candidates": [token("4", 0.75), token("3", 0.25)]}]
         result = {"chosenCandidates": [token("Score: ", 1), token("4", 0.75)], "topCandidates": top}
-        question = Question(PLAIN.messages, chances=True)
+        question = Question(PLAIN.messages, logprobs=True)
         answer, requests = self.answer(question, Reply(response("Score: 4", logprobsResult=result)))
         config = requests[0].json["generationConfig"]
         assert (config["responseLogprobs"], config["logprobs"]) == (True, 20)
-        assert answer.spots == ((7, 8, {"4": 0.75, "3": 0.25}),)
+        assert answer.token_probs == ((7, 8, {"4": 0.75, "3": 0.25}),)
 
     def test_probabilities_of_words(self) -> None:
         texts = ('{"1": "', "yes", '", "2": "', "no", '"}')
         result = {"chosenCandidates": [{"token": text, "logProbability": 0.0} for text in texts]}
-        question = Question(PLAIN.messages, chances=True, words=("yes", "no"))
+        question = Question(PLAIN.messages, logprobs=True, words=("yes", "no"))
         answer, _ = self.answer(question, Reply(response("".join(texts), logprobsResult=result)))
-        assert answer.spots == ((7, 10, {"yes": 1.0}), (19, 21, {"no": 1.0}))
+        assert answer.token_probs == ((7, 10, {"yes": 1.0}), (19, 21, {"no": 1.0}))
 
     def test_probabilities_of_choices(self) -> None:
         result = {"chosenCandidates": [token("yes", 1)]}
         question = Question(PLAIN.messages, choices=("yes", "no"))
         answer, _ = self.answer(question, Reply(response("yes", logprobsResult=result)))
-        assert answer.spots == ((0, 3, {"yes": 1.0}),)
+        assert answer.token_probs == ((0, 3, {"yes": 1.0}),)
 
     @pytest.mark.parametrize(
         ("said", "stop"),

@@ -23,7 +23,7 @@ from onprompt import plugins
 from onprompt.errors import NotFetched, Rejected, ServerTrouble, SettingsError, UntrustedFile
 from onprompt.models.backends import local
 from onprompt.settings import Settings, load
-from onprompt.types import Message, Question, Shown
+from onprompt.types import Message, Question, SentImage
 from onprompt.vision.image import load_picture
 
 HERE = Path(__file__).parent / "local_model"
@@ -43,18 +43,18 @@ def images() -> dict[str, Image.Image]:
     return drawn
 
 
-def shown(image: Image.Image, side: int = 1024) -> Shown:
-    return Shown(load_picture(image, Settings()), side, "png", 0)
+def shown(image: Image.Image, side: int = 1024) -> SentImage:
+    return SentImage(load_picture(image, Settings()), side, "png", 0)
 
 
 def about(image: Image.Image, text: str = QUESTION, **options: object) -> Question:
-    return Question((Message("user", (shown(image), text)),), **{"longest": 16, **options})  # type: ignore[arg-type]
+    return Question((Message("user", (shown(image), text)),), **{"max_tokens": 16, **options})  # type: ignore[arg-type]
 
 
 def claims(image: Image.Image, number: int) -> list[Question]:
     part = shown(image)
     texts = [f"Are there {count} balls? Answer yes or no." for count in range(number)]
-    return [Question((Message("user", (part, text)),), longest=16, choices=YES_NO) for text in texts]
+    return [Question((Message("user", (part, text)),), max_tokens=16, choices=YES_NO) for text in texts]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.mark.parametrize("name", TORCH)
 def test_probabilities_are_those_of_torch(backend: local.Local, name: str) -> None:
     answer = backend.ask(about(images()[name], choices=YES_NO))
-    found, expected = answer.spots[0].chances, TORCH[name]["first"]
+    found, expected = answer.token_probs[0].probabilities, TORCH[name]["first"]
     for word, log in expected.items():
         assert math.log(found[word]) == pytest.approx(log, abs=0.002), word
     assert answer.usage.tokens_in == TORCH[name]["tokens_in"]
@@ -82,13 +82,13 @@ def test_probabilities_are_those_of_torch(backend: local.Local, name: str) -> No
 
 @pytest.mark.parametrize("name", TORCH)
 def test_answers_are_those_of_torch(backend: local.Local, name: str) -> None:
-    answer = backend.ask(about(images()[name], chances=True))
+    answer = backend.ask(about(images()[name], logprobs=True))
     assert (answer.text, answer.stop) == (TORCH[name]["answer"], "end")
-    (spot,) = answer.spots
+    (spot,) = answer.token_probs
     digit = answer.text[spot.start : spot.end]
     assert digit.isdigit()
-    assert spot.chances[digit] == max(spot.chances.values())
-    assert sum(p for text, p in spot.chances.items() if text in "01234") > 0.5
+    assert spot.probabilities[digit] == max(spot.probabilities.values())
+    assert sum(p for text, p in spot.probabilities.items() if text in "01234") > 0.5
 
 
 def with_region(question: Question, region: Image.Image) -> Question:
@@ -107,7 +107,7 @@ def test_what_is_kept_of_images_changes_no_answer(backend: local.Local) -> None:
         alone = backend.ask(question)
         assert found.text == alone.text
         if question.choices:
-            assert found.spots[0].chances == pytest.approx(alone.spots[0].chances, abs=1e-5)
+            assert found.token_probs[0].probabilities == pytest.approx(alone.token_probs[0].probabilities, abs=1e-5)
 
 
 def test_a_large_image_is_scaled_to_the_size_that_is_sent(backend: local.Local) -> None:
@@ -115,7 +115,9 @@ def test_a_large_image_is_scaled_to_the_size_that_is_sent(backend: local.Local) 
     small = noise.copy()
     small.thumbnail((100, 100), Image.Resampling.LANCZOS)
     first, second = (
-        backend.ask(Question((Message("user", (shown(image, 100), QUESTION)),), choices=YES_NO)).spots[0].chances
+        backend.ask(Question((Message("user", (shown(image, 100), QUESTION)),), choices=YES_NO))
+        .token_probs[0]
+        .probabilities
         for image in (noise, small)
     )
     assert first == second
@@ -130,7 +132,7 @@ def test_marks_in_a_text_are_no_commands(backend: local.Local) -> None:
 def test_a_schema_holds_the_answer(backend: local.Local) -> None:
     schema = {"type": "object", "properties": {"1": {"enum": ["yes", "no"]}}, "required": ["1"]}
     answer = backend.ask(
-        about(images()["red"], schema=json.dumps({**schema, "additionalProperties": False}), longest=64)
+        about(images()["red"], schema=json.dumps({**schema, "additionalProperties": False}), max_tokens=64)
     )
     assert json.loads(answer.text)["1"] in YES_NO
     assert answer.structured
@@ -148,7 +150,7 @@ def test_verify(settings: Settings) -> None:
     assert verdict.score in range(5)
     assert "no_probabilities" not in verdict.flags
     assert all(0 < check.probability < 1 for check in verdict.checks)
-    assert all(answer.spots for answer in verdict.answers)
+    assert all(answer.token_probs for answer in verdict.answers)
 
 
 def test_rate(settings: Settings) -> None:
@@ -193,7 +195,7 @@ def test_a_long_answer_ends_when_it_is_stopped() -> None:
     start = time.monotonic()
     endless = json.dumps({"type": "string", "minLength": 8000})
     with pytest.raises(ServerTrouble, match="stopped"):
-        made.ask(about(images()["red"], schema=endless, longest=16000))
+        made.ask(about(images()["red"], schema=endless, max_tokens=16000))
     assert time.monotonic() - start < 20
     again = local.load(str(TINY), Settings())
     assert again.ask(claims(images()["red"], 1)[0]).text in YES_NO
@@ -206,14 +208,14 @@ import json, os, signal, threading
 from PIL import Image
 from onprompt.models.backends import local
 from onprompt.settings import Settings
-from onprompt.types import Message, Question, Shown
+from onprompt.types import Message, Question, SentImage
 from onprompt.vision.image import load_picture
 made = local.load({str(TINY)!r}, Settings())
-part = Shown(load_picture(Image.new("RGB", (64, 64), "red"), Settings()), 1024, "png", 0)
+part = SentImage(load_picture(Image.new("RGB", (64, 64), "red"), Settings()), 1024, "png", 0)
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 schema = json.dumps({{"type": "string", "minLength": 8000}})
 try:
-    made.ask(Question((Message("user", (part, "x")),), schema=schema, longest=16000))
+    made.ask(Question((Message("user", (part, "x")),), schema=schema, max_tokens=16000))
 except KeyboardInterrupt:
     print(made.ask(Question((Message("user", (part, "x")),), choices=("yes", "no"))).text)
 """

@@ -47,7 +47,7 @@ class TestOpenAI(Contract):
             Message("assistant", ("Good.",)),
             Message("user", ("Sure?",)),
         )
-        answer, requests = self.answer(Question(turns, longest=77, temperature=0.5), Reply(completion("Yes: 4")))
+        answer, requests = self.answer(Question(turns, max_tokens=77, temperature=0.5), Reply(completion("Yes: 4")))
         sent = requests[0]
         assert (sent.method, sent.path) == ("POST", "/chat/completions")
         assert sent.headers["authorization"] == f"Bearer {KEY}"
@@ -80,7 +80,7 @@ class TestOpenAI(Contract):
             complaint("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
             Reply(completion("4")),
         )
-        question = Question(PLAIN.messages, schema=STRUCTURED.schema, chances=True)
+        question = Question(PLAIN.messages, schema=STRUCTURED.schema, logprobs=True)
         with Scripted(*script) as server, self.backend(server.url) as backend:
             answers = [backend.ask(question), backend.ask(question)]
         assert sorted(server.requests[0].json) == sorted(
@@ -89,7 +89,7 @@ class TestOpenAI(Contract):
         assert sorted(server.requests[-1].json) == ["max_completion_tokens", "messages", "model"]
         assert len(server.requests) == 6
         for answer in answers:
-            assert (answer.text, answer.structured, answer.spots) == ("4", False, ())
+            assert (answer.text, answer.structured, answer.token_probs) == ("4", False, ())
             assert set(answer.refused) >= {"logprobs", "response_format", "temperature"}
 
     def test_a_limit_that_is_too_large_is_not_left_out(self) -> None:
@@ -105,7 +105,7 @@ class TestOpenAI(Contract):
     def test_a_key_among_the_probabilities(self) -> None:
         tokens = [token("4", 0.9, **{f"5{KEY}": 0.1})]
         answer, _ = self.answer(
-            Question(PLAIN.messages, chances=True), Reply(completion("4", logprobs={"content": tokens}))
+            Question(PLAIN.messages, logprobs=True), Reply(completion("4", logprobs={"content": tokens}))
         )
         assert KEY not in repr(answer)
 
@@ -113,7 +113,7 @@ class TestOpenAI(Contract):
         tokens = [token("I", 0.99, Yes=0.001)]
         question = Question(PLAIN.messages, choices=("yes", "no"))
         answer, _ = self.answer(question, Reply(completion("I", logprobs={"content": tokens})))
-        assert choice_probabilities(answer.spots, ("yes", "no")) is None
+        assert choice_probabilities(answer.token_probs, ("yes", "no")) is None
 
     def test_a_complaint_about_something_else_is_an_error(self) -> None:
         error = self.error(complaint("The model vlm-test does not exist."))
@@ -123,28 +123,28 @@ class TestOpenAI(Contract):
     def test_probabilities_give_a_finer_score(self) -> None:
         tokens = [token("So", 0.9), token(" (", 0.9), token("4", 0.5, **{"3": 0.25, "Ⅳ": 0.2}), token(")", 0.99)]
         answer, _ = self.answer(
-            Question(PLAIN.messages, chances=True), Reply(completion("So (4)", logprobs={"content": tokens}))
+            Question(PLAIN.messages, logprobs=True), Reply(completion("So (4)", logprobs={"content": tokens}))
         )
-        (spot,) = answer.spots
+        (spot,) = answer.token_probs
         assert (spot.start, spot.end) == (4, 5)
-        assert expected_score(answer.spots, 4, range(5)) == pytest.approx((4 * 0.5 + 3 * 0.25) / 0.75, abs=1e-4)
-        assert expected_score(answer.spots, 1, range(5)) is None
+        assert expected_score(answer.token_probs, 4, range(5)) == pytest.approx((4 * 0.5 + 3 * 0.25) / 0.75, abs=1e-4)
+        assert expected_score(answer.token_probs, 1, range(5)) is None
 
     def test_the_chance_of_a_choice(self) -> None:
         tokens = [token("Yes", 0.6, **{" yes": 0.1, "No": 0.1, "Maybe": 0.1}), token(".", 0.9)]
         question = Question(PLAIN.messages, choices=("yes", "no"))
         answer, requests = self.answer(question, Reply(completion("Yes.", logprobs={"content": tokens})))
         assert requests[0].json["top_logprobs"] == 20
-        assert choice_probabilities(answer.spots, ("yes", "no")) == pytest.approx(
+        assert choice_probabilities(answer.token_probs, ("yes", "no")) == pytest.approx(
             {"yes": 0.7 / 0.8, "no": 0.1 / 0.8}, abs=1e-5
         )
 
     def test_tokens_that_are_not_the_text_place_nothing(self) -> None:
         tokens = [token("bytes:\\xe2", 0.9), token("4", 0.9)]
         answer, _ = self.answer(
-            Question(PLAIN.messages, chances=True), Reply(completion("–4", logprobs={"content": tokens}))
+            Question(PLAIN.messages, logprobs=True), Reply(completion("–4", logprobs={"content": tokens}))
         )
-        assert (answer.text, answer.spots) == ("–4", ())
+        assert (answer.text, answer.token_probs) == ("–4", ())
 
     @pytest.mark.parametrize(
         ("said", "stop"),

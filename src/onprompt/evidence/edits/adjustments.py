@@ -46,7 +46,7 @@ def asked_for(edit: Edit) -> tuple[str, ...]:
     """The adjustments that would carry out an operation on the image as a whole; none if it names an object."""
     named = edit.target is not None and edit.target.canonical not in FRAME
     objects = [thing for thing in edit.result.things if thing.canonical not in FRAME]
-    if named or (objects and edit.operation not in ("restyle", "recolour")):
+    if named or (objects and edit.operation not in ("restyle", "recolor")):
         return ()
     words = f"{edit.value} {edit.phrase}".lower()
     if re.search(rf"\b({'|'.join(ARTWORK)})\b", words):  # a dark fantasy painting is more than a darker image

@@ -26,7 +26,7 @@ from onprompt.evidence.edits.objects import SAME_PLACE, is_touched
 from onprompt.evidence.edits.observations import ADDING, EditObservations, new_things
 from onprompt.evidence.grading import MINOR
 from onprompt.language import correct_spelling, is_concrete, name_of
-from onprompt.types import Check, Claim, Edit, Finding, Found, Outcome, Seen, Thing
+from onprompt.types import Check, Claim, Detections, Edit, Finding, Found, Outcome, Thing
 
 # Log-odds that an operation was carried out before any evidence, and the matcher's weights: in the whole image, and in
 # the region that changed (bench/edit.py).
@@ -192,7 +192,7 @@ def is_measured_detail(check: Check) -> bool:
     return check.claim.kind in DETAILS and stated and check.outcome is not Outcome.UNVERIFIABLE
 
 
-def new_sightings(edit: Edit, observed: EditObservations) -> Seen:
+def new_sightings(edit: Edit, observed: EditObservations) -> Detections:
     """What is seen after the edit; of what should be new, only what is where the image changed and was not there."""
     labels, after = {thing.canonical for thing in new_things(edit)}, observed.seen[1]
     old = [s for s in observed.seen[0].sightings if s.confidence >= observed.settings.low_confidence]
@@ -202,13 +202,13 @@ def new_sightings(edit: Edit, observed: EditObservations) -> Seen:
         if is_touched(s.box, observed.change)
         and not any(other.label == s.label and other.box.iou(s.box) >= SAME_PLACE for other in old)
     ]
-    return Seen(tuple(s for s in after.sightings if s.label not in labels or s in new), after.known)
+    return Detections(tuple(s for s in after.sightings if s.label not in labels or s in new), after.known)
 
 
-def moved_sightings(edit: Edit, observed: EditObservations) -> Seen:
+def moved_sightings(edit: Edit, observed: EditObservations) -> Detections:
     """What is seen after the edit, with what was moved where it is found again."""
     after, located = observed.seen[1], targets(edit, observed)[:1]
     there = [(sighting, moved(sighting, observed)) for sighting in located]
     found = tuple(replace(sighting, box=place[0], confidence=1.0) for sighting, place in there if place)
     name = edit.target.canonical if edit.target else ""
-    return Seen((*found, *(s for s in after.sightings if s.label != name)), after.known)
+    return Detections((*found, *(s for s in after.sightings if s.label != name)), after.known)

@@ -29,7 +29,7 @@ SHIFT = 0.06  # of a center, in widths of the image, from which an object moved 
 LARGER, SMALLER = 1.15, 0.87  # ratio of areas
 SMALL = ("small", "tiny", "mini", "little", "short", "thin", "slim", "narrow", "half")
 SIDES = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "up": (0, -1), "bottom": (0, 1), "down": (0, 1)}
-RECOLOURED = 0.08, 0.3  # gain in the share of an object that has a color: none, clear
+RECOLORED = 0.08, 0.3  # gain in the share of an object that has a color: none, clear
 MIRRORED = frozenset({"mirrored", "horizontally", "flipped", "reversed", "the other way", "facing", "around"})
 CROPPED = ("cropped",)  # says all there is to do, whatever else of the instruction was not understood
 TRACE = 0.1  # confidence below which an object was not there before
@@ -180,7 +180,7 @@ def whole(edit: Edit, observed: EditObservations) -> Measurement | None:
     return measured(strength, "as it was", after, "pixels")
 
 
-def recolour(edit: Edit, observed: EditObservations) -> Measurement | None:
+def recolor(edit: Edit, observed: EditObservations) -> Measurement | None:
     """The colors of the target before and after; of the changed region, if the target is not located."""
     asked = [(t, a.value) for t in edit.result.things for a in t.attributes if a.kind == "color"]
     thing, value = next(((thing, value) for thing, value in asked if color.can_check(value)), (None, ""))
@@ -191,17 +191,17 @@ def recolour(edit: Edit, observed: EditObservations) -> Measurement | None:
     places = [(s.box, s.mask) for s in located] or [(region.box, None) for region in observed.change.regions[:1]]
     if not places:
         return None
-    results = [colour_change(box, shape, value, observed) for box, shape in places]
+    results = [color_change(box, shape, value, observed) for box, shape in places]
     score, weight = float(np.mean([result[0] for result in results])), 1.0 if located else DOUBTFUL
-    return measured(score, *results[0][1:], "colour", [box for box, _ in places], located, weight)
+    return measured(score, *results[0][1:], "color", [box for box, _ in places], located, weight)
 
 
-def colour_change(box: Box, shape: Mask | None, asked: str, observed: EditObservations) -> tuple[float, str, str]:
+def color_change(box: Box, shape: Mask | None, asked: str, observed: EditObservations) -> tuple[float, str, str]:
     """How far an object took on a color, and the colors it had and has."""
     versions = observed.change.before, observed.change.after
     (old, was), (new, now) = (likeness(pixels, box, shape, asked, observed.settings) for pixels in versions)
     changed = observed.change.within(box) >= TOUCHED
-    return (ramp(new - old, *RECOLOURED) if changed else 0.0), was, now
+    return (ramp(new - old, *RECOLORED) if changed else 0.0), was, now
 
 
 def likeness(pixels: np.ndarray, box: Box, shape: Mask | None, asked: str, settings: Settings) -> tuple[float, str]:
@@ -331,7 +331,7 @@ def text(edit: Edit, observed: EditObservations) -> Measurement | None:
 
 
 MEASURES: dict[str, Callable[[Edit, EditObservations], Measurement | None]] = {
-    "recolour": recolour,
+    "recolor": recolor,
     "move": move,
     "resize": resize,
     "count": count,

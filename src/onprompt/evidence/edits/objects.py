@@ -17,7 +17,7 @@ TOUCHED = 0.15  # share of a box that must have changed for its object to have c
 REDRAWN = 10.0  # median ΔE of an image from which all of it changed
 MOVED = 0.08  # shift of a center, in widths of the image, from which an object moved
 RESIZED = 1.25  # ratio of areas from which it was resized
-RECOLOURED = 12.0  # ΔE of the mean color from which it was recolored
+RECOLORED = 12.0  # ΔE of the mean color from which it was recolored
 
 
 def match_objects(
@@ -78,7 +78,7 @@ def kind_of(a: Sighting, b: Sighting, change: Change) -> str:
         return "turned"
     if distance(a.box, b.box) >= MOVED:
         return "moved"
-    return "recoloured" if colour_shift(a.box, change) >= RECOLOURED else "changed"
+    return "recolored" if color_shift(a.box, change) >= RECOLORED else "changed"
 
 
 def is_touched(box: Box, change: Change) -> bool:
@@ -91,7 +91,7 @@ def distance(a: Box, b: Box) -> float:
     return float(np.hypot(a.centre[0] - b.centre[0], a.centre[1] - b.centre[1]))
 
 
-def colour_shift(box: Box, change: Change) -> float:
+def color_shift(box: Box, change: Change) -> float:
     """ΔE of the mean color within a box, in hue and chroma only: light and shade come and go."""
     area = cells_of(box, change.before.shape)
     first, second = (to_lab(image[area]).reshape(-1, 3).mean(axis=0) for image in (change.before, change.after))

@@ -18,7 +18,7 @@ from onprompt.evidence.edits import objects
 from onprompt.evidence.edits.adjustments import asked_for
 from onprompt.language import name_of, parse_edit
 from onprompt.settings import Settings
-from onprompt.types import Box, Edit, EditEvidence, Name, ObjectChange, Picture, Sample, Seen, Sighting, Thing
+from onprompt.types import Box, Detections, Edit, EditEvidence, Name, ObjectChange, Picture, Sample, Sighting, Thing
 from onprompt.vision.adjustments import made, measure_adjustments
 from onprompt.vision.backbone import feature_similarity
 from onprompt.vision.boxes import Floats
@@ -44,7 +44,7 @@ FLOOR = 0.001  # probabilities of the matcher are clipped to this distance from 
 WHITE = 127  # from which a pixel of a mask is marked
 STROKE = 0.2  # share of a cell from which a stroke of a mask marks it
 REST = 0.2  # share of the image that has to be left for an adjustment of all of it to be seen beside an edit
-CONSEQUENCES = ("recoloured", "turned", "moved", "resized", "changed")  # of an adjustment, for each object
+CONSEQUENCES = ("recolored", "turned", "moved", "resized", "changed")  # of an adjustment, for each object
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class EditObservations:
 
     edits: tuple[Edit, ...]
     pictures: tuple[Picture, Picture]
-    seen: tuple[Seen, Seen]
+    seen: tuple[Detections, Detections]
     lines: tuple[tuple[Sighting, ...], tuple[Sighting, ...]]  # of text
     change: Change
     mask: Mask | None
@@ -203,7 +203,7 @@ def names_to_detect(edits: Sequence[Edit]) -> list[Name]:
 def names_to_measure(edits: Sequence[Edit]) -> set[str]:
     """The names whose colors tell which of several objects is meant, or are to change."""
     measured = set().union(*(observe.names_to_measure(edit.source) for edit in edits))
-    return measured | {edit.target.canonical for edit in edits if edit.target and edit.operation == "recolour"}
+    return measured | {edit.target.canonical for edit in edits if edit.target and edit.operation == "recolor"}
 
 
 def new_colored(edits: Sequence[Edit]) -> set[str]:
@@ -219,13 +219,13 @@ def new_things(edit: Edit) -> list[Thing]:
 
 
 def look_closer(
-    seen: tuple[Seen, Seen],
+    seen: tuple[Detections, Detections],
     after: Picture,
     change: Change,
     edits: Sequence[Edit],
     names: Sequence[Name],
     settings: Settings,
-) -> Seen:
+) -> Detections:
     """What was detected after the edit; something new that was overlooked is searched where the image changed.
 
     Of several new things any region may hold some; another is where most changed.
@@ -249,7 +249,7 @@ def look_closer(
             new = [*single, *(s for s in several if s.confidence >= low)]
             mine = objects.unique([*(s for s in found if s.label in wanted), *new])
             found = [*(s for s in found if s.label not in wanted), *mine]
-    return Seen(tuple(found), seen[1].known)
+    return Detections(tuple(found), seen[1].known)
 
 
 def expected(sighting: Sighting) -> Sighting:

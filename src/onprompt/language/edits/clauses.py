@@ -123,7 +123,7 @@ def split_objects(clause: Phrase) -> list[Phrase]:
         if not first or not second or len(first.captures) < 2:
             continue
         # also "the color of the shirt to red and the pants to black"
-        if first.pattern == second.pattern or (first.rule, second.rule) == ("recolour", "become"):
+        if first.pattern == second.pattern or (first.rule, second.rule) == ("recolor", "become"):
             return [command.part(0, at), *split_objects(again)]
     return [clause]
 

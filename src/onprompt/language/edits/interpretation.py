@@ -46,7 +46,7 @@ def read_phrase(context: Operation) -> list[Edit]:
         return context.unclear(phrase)
     if plain.picture_properties:
         return rules.restyle(context, plain)
-    if {"recolour", "resize", "restyle"} & plain.described.keys():
+    if {"recolor", "resize", "restyle"} & plain.described.keys():
         return context.with_attributes(next(iter(plain.described)), [Target()], [], plain.text)
     if background := rules.before_background(phrase):
         return rules.set_background(context, phrase, background)

@@ -42,7 +42,7 @@ WORDS = {name: phrases(text) for name, text in {**DATA["words"], **DATA["opening
 VERBS = phrases("\n".join(DATA["verbs"]))
 FIRST_WORDS = frozenset(verb.split()[0] for verb in VERBS)
 CLASSES = verb_classes(DATA["verbs"]) | {name: phrases(text) for name, text in DATA["connectives"].items()}
-CLASSES["HUE"] = lex.COLOURS
+CLASSES["HUE"] = lex.COLORS
 IRREGULAR = {form: verb for verb, forms in DATA["irregular"].items() for form in forms.split()}
 
 CONJUNCTIONS = frozenset(("and", ",", "or"))

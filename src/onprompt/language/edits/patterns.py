@@ -12,7 +12,7 @@ from onprompt.language.edits.phrase import Phrase, place_start, predicate_start,
 
 CAPTURES = {"X": "target", "Y": "value", "P": "place"}
 BOUNDARIES: Mapping[str, Callable[[Sequence[str]], int | None]] = {  # of rules whose phrases no word separates
-    **{"make": predicate_start, "recolour": predicate_start},
+    **{"make": predicate_start, "recolor": predicate_start},
     **{"give": recipient_end, "move": place_start, "put": place_start},
 }
 

@@ -101,7 +101,7 @@ class Phrase:
         if ed.COLOR_NOUNS.intersection(words):  # the color red, a different color
             words = [word for word in words if word not in ed.COLOR_NOUNS | {"a", "an", "the", "in", "of"}]
             if len(words) == 1 and words[0] in ed.ANY_COLOR:
-                return {"recolour": [Attribute("color", "other")]}
+                return {"recolor": [Attribute("color", "other")]}
         words = words[2:] if words[1:2] == ["years"] and len(words) > 2 else words[words[:1] == ["in"] :]
         if words and is_ing_verb(words[0]):
             return {}

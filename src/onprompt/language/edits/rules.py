@@ -27,7 +27,7 @@ COMMAND, WISH, DESCRIPTION, PHRASE, UNCLEAR = 1.0, 0.9, 0.7, 0.5, 0.2
 MISSPELT = 0.8  # as in the prompt parser
 NO_RESULT = 0.6  # at most, where nothing says what should be seen
 NOTHING_TO_DO, RELATIVE = "nothing to do", ("relative count",)
-NEEDS_TARGET = frozenset(("remove", "replace", "recolour", "resize", "move", "action"))
+NEEDS_TARGET = frozenset(("remove", "replace", "recolor", "resize", "move", "action"))
 SOME_TEXT = Count(1, None)
 SOME, ANY_LEFT = Count(1, None, confidence=0.5), Count(0, None, confidence=0.5)
 
@@ -159,7 +159,7 @@ def give(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
         result = context.said(each.scene, f"with {value.text}")
         body = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY_PARTS), None)
         kinds = {attribute.kind: attribute.value for attribute in body.attributes} if body else {}
-        operation = "recolour" if "color" in kinds else "add"  # a part of the body that is only colored is not new
+        operation = "recolor" if "color" in kinds else "add"  # a part of the body that is only colored is not new
         edits.append(context.edit(operation, each, result, kinds.get("color", value.text if kinds else "")))
     return edits
 
@@ -314,12 +314,12 @@ def change(context: Operation, operation: str = "background", *, target: Phrase)
     return [context.edit(operation, each, each.scene, flags=["no value"]) for each in targets]
 
 
-def recolour(context: Operation, otherwise: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
+def recolor(context: Operation, otherwise: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
     """`change the color of the car to red`, `paint the door red`; of a picture, or `otherwise`, it is a style."""
-    targets, colors = context.resolve(target), value.described.get("recolour", [])
+    targets, colors = context.resolve(target), value.described.get("recolor", [])
     if (otherwise and not colors) or (targets[0].whole and not context.flags):
         return restyle(context, value, target)
-    return context.with_attributes("recolour", targets, colors or [Attribute("color", value.line)], value.text)
+    return context.with_attributes("recolor", targets, colors or [Attribute("color", value.line)], value.text)
 
 
 def set_background(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
@@ -427,7 +427,7 @@ def become(context: Operation, target: Phrase, value: Phrase, plain_verbs: bool 
     if is_scenery(target, value):
         return set_background(context, target, value)
     targets, properties, described = context.resolve(target), value.picture_properties, value.described
-    whole = targets[0].whole and not (context.flags and {"recolour", "resize"} & described.keys())  # make it blue
+    whole = targets[0].whole and not (context.flags and {"recolor", "resize"} & described.keys())  # make it blue
     if value.line in ed.VAGUE_ADJECTIVES:
         return context.unclear(value, targets[0])
     if value.line in ed.SWITCHED:
@@ -505,7 +505,7 @@ def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) 
 
 def is_wording(target: Phrase, value: Phrase, adjectives: bool) -> bool:
     """Whether a value is to be read: in quotes, of a text, on a clock; but `make the text bold` is how it looks."""
-    looks = value.described if adjectives else {"recolour", "resize"} & value.described.keys()
+    looks = value.described if adjectives else {"recolor", "resize"} & value.described.keys()
     text = singular(target.words[-1]) in lex.TEXT_NOUNS - {"logo"} and not looks and not value.is_size
     return bool(value.quoted or text or CLOCK_TIME.fullmatch(value.line))
 
@@ -552,7 +552,7 @@ def set_state(context: Operation, state: str, target: Phrase | None = None, valu
         operation, named, shown = "restyle", context.command.line, context.command.text
     elif target:
         targets = context.resolve(target)
-    if targets[0].whole and operation in {"action", "restyle", "recolour"}:
+    if targets[0].whole and operation in {"action", "restyle", "recolor"}:
         return [context.edit("restyle", targets[0], Scene(shown, properties=(Attribute("style", named),)), shown)]
     return context.with_attributes(operation, targets, [Attribute(kind, named)], shown)
 

@@ -34,7 +34,7 @@ class Anthropic(HttpBackend):
 
     def options(self, question: Question) -> dict[str, Any]:
         options: dict[str, Any] = {"temperature": question.temperature}
-        if question.chances or question.choices:
+        if question.logprobs or question.choices:
             options["logprobs"] = True
         if question.schema:
             options["output_config"] = {"format": {"type": "json_schema", "schema": json.loads(question.schema)}}
@@ -42,7 +42,7 @@ class Anthropic(HttpBackend):
 
     def body(self, question: Question, options: Mapping[str, Any]) -> dict[str, Any]:
         messages = [*map(self.message, question.messages)]
-        return {"model": self.model, "max_tokens": question.longest, "messages": messages, **options}
+        return {"model": self.model, "max_tokens": question.max_tokens, "messages": messages, **options}
 
     def content(self, part: Part) -> dict[str, Any]:
         if isinstance(part, str):

@@ -52,7 +52,7 @@ class Gemini(HttpBackend):
     def options(self, question: Question) -> dict[str, dict[str, Any]]:
         """Each option with the parameters that it consists of."""
         options: dict[str, dict[str, Any]] = {"temperature": {"temperature": question.temperature}}
-        if question.chances or question.choices:
+        if question.logprobs or question.choices:
             options["logprobs"] = {"responseLogprobs": True, "logprobs": TOP_LOGPROBS}
         if question.schema:
             schema = json.loads(question.schema)
@@ -64,7 +64,7 @@ class Gemini(HttpBackend):
             raise Rejected(f"{self.model!r} is no name of a model")
         config = {name: value for option in options.values() for name, value in option.items()}
         contents = [*map(self.message, question.messages)]
-        return {"contents": contents, "generationConfig": {"maxOutputTokens": question.longest, **config}}
+        return {"contents": contents, "generationConfig": {"maxOutputTokens": question.max_tokens, **config}}
 
     def message(self, message: Message) -> dict[str, Any]:
         role = "model" if message.role == "assistant" else "user"
@@ -90,8 +90,8 @@ class Gemini(HttpBackend):
             parts = (candidate.get("content") or {}).get("parts") or []
             text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
             pieces = tokens(candidate.get("logprobsResult") or {})
-            spots = number_spots(text, pieces, question.choices, question.words)
-            return Answer(text, STOPS.get(candidate.get("finishReason"), UNKNOWN_STOP), model, usage, spots)
+            token_probs = number_spots(text, pieces, question.choices, question.words)
+            return Answer(text, STOPS.get(candidate.get("finishReason"), UNKNOWN_STOP), model, usage, token_probs)
         if not body.keys() & RESPONSE_FIELDS:
             raise LookupError
         blocked = (body.get("promptFeedback") or {}).get("blockReason")

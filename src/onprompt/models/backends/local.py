@@ -27,7 +27,7 @@ from PIL import Image
 from onprompt.errors import NotFetched, OnpromptError, Rejected, ServerTrouble, SettingsError, UntrustedFile
 from onprompt.models.reading import choice_probabilities, is_wanted, number_spots
 from onprompt.settings import Settings
-from onprompt.types import Answer, Question, Shown, Spot, Usage
+from onprompt.types import Answer, Question, SentImage, TokenProbs, Usage
 from onprompt.vision.runtime import available_cores
 from onprompt.weights import hub
 
@@ -142,11 +142,11 @@ class Local:
         step: Step = {}
         for text, score in zip(result.texts, result.scores, strict=True):
             step[text] = step.get(text, 0.0) + probability(score)
-        spot = Spot(0, 0, {text: round(p, 6) for text, p in step.items()})
+        spot = TokenProbs(0, 0, {text: round(p, 6) for text, p in step.items()})
         likely = choice_probabilities([spot], question.choices, minimum=0.0) or step
         word = max(likely, key=lambda word: likely[word])
         usage = Usage(result.perf_metrics.get_num_input_tokens(), 1, round(time.monotonic() - start, 3))
-        return Answer(word, model=self.model, usage=usage, spots=(spot._replace(end=len(word)),))
+        return Answer(word, model=self.model, usage=usage, token_probs=(spot._replace(end=len(word)),))
 
     def write(
         self, model: LoadedModel, question: Question, messages: list[dict[str, str]], images: list[Tensor]
@@ -160,26 +160,26 @@ class Local:
             options["structured_output_config"] = genai.StructuredOutputConfig(json_schema=question.schema)
         with runtime_errors(f"{self.model} can't answer"):
             prompt = model.tokenizer.apply_chat_template(messages, add_generation_prompt=True)
-            handle = self.run(model, prompt, images, model.config(question.longest, **options))
+            handle = self.run(model, prompt, images, model.config(question.max_tokens, **options))
             (output,) = handle.read_all()
             pieces = joined(model, output.generated_ids, output.generated_log_probs)
-            spots: tuple[Spot, ...] = ()
-            if question.chances or question.words:
-                spots = self.spots(model, question, pieces, prompt, images)
+            token_probs: tuple[TokenProbs, ...] = ()
+            if question.logprobs or question.words:
+                token_probs = self.token_probs(model, question, pieces, prompt, images)
         stop = "length" if output.finish_reason == genai.GenerationFinishReason.LENGTH else "end"
         tokens_in = handle.get_vlm_perf_metrics().get_num_input_tokens()
         usage = Usage(tokens_in, len(output.generated_ids), round(time.monotonic() - start, 3))
         text = "".join(piece for piece, _ in pieces)
-        return Answer(text, stop, self.model, usage, spots, structured=bool(question.schema))
+        return Answer(text, stop, self.model, usage, token_probs, structured=bool(question.schema))
 
-    def spots(
+    def token_probs(
         self,
         model: LoadedModel,
         question: Question,
         pieces: Sequence[tuple[str, float]],
         prompt: str,
         images: list[Tensor],
-    ) -> tuple[Spot, ...]:
+    ) -> tuple[TokenProbs, ...]:
         """The places of the last numbers, or of the words that are wanted, with what might have stood there."""
         texts = [piece for piece, _ in pieces]
         wanted = [at for at, text in enumerate(texts) if is_wanted(text, question.words)]
@@ -215,7 +215,7 @@ class Local:
 load = Local
 
 
-def chat(question: Question, pixels: Callable[[Shown], Tensor]) -> tuple[list[dict[str, str]], list[Tensor]]:
+def chat(question: Question, pixels: Callable[[SentImage], Tensor]) -> tuple[list[dict[str, str]], list[Tensor]]:
     """The messages, with marks where images stand, and the images."""
     messages: list[dict[str, str]] = []
     images: list[Tensor] = []
@@ -231,7 +231,7 @@ def chat(question: Question, pixels: Callable[[Shown], Tensor]) -> tuple[list[di
     return messages, images
 
 
-def pixels(shown: Shown) -> Tensor:
+def pixels(shown: SentImage) -> Tensor:
     """An image at the size at which it would be sent."""
     full = shown.picture.pixels
     if max(full.shape) <= shown.side:

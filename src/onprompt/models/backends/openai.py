@@ -60,8 +60,8 @@ class OpenAI(HttpBackend):
 
     def options(self, question: Question) -> dict[str, Any]:
         options: dict[str, Any] = {"temperature": question.temperature}
-        options |= dict.fromkeys(sorted(LENGTH_LIMITS), question.longest)
-        if question.chances or question.choices:
+        options |= dict.fromkeys(sorted(LENGTH_LIMITS), question.max_tokens)
+        if question.logprobs or question.choices:
             options["logprobs"] = True
         if question.schema:
             schema = {"name": "verdict", "strict": True, "schema": json.loads(question.schema)}
@@ -88,8 +88,8 @@ class OpenAI(HttpBackend):
         text = text_of(message.get("content"))
         tokens = (choices[0].get("logprobs") or {}).get("content") or []
         pieces = [(str(token["token"]), alternatives(token)) for token in tokens]
-        spots = number_spots(text, pieces, question.choices, question.words)
-        return Answer(text, stop, model, usage, spots)
+        token_probs = number_spots(text, pieces, question.choices, question.words)
+        return Answer(text, stop, model, usage, token_probs)
 
 
 load = OpenAI
