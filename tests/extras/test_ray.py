@@ -111,12 +111,12 @@ def started(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def workers(process: subprocess.Popen[bytes]) -> list[int]:
-    """The actors of a cluster that are at work."""
+    """The actors of a cluster."""
     below, found = [process.pid], []
     while below:
         children = subprocess.run(["pgrep", "-P", str(below.pop())], capture_output=True, text=True).stdout.split()
         below += map(int, children)
-        found += [int(each) for each in children if named(each).startswith("ray::Worker.do")]
+        found += [int(each) for each in children if named(each).startswith("ray::Worker")]
     return found
 
 
