@@ -12,7 +12,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,6 @@ import pytest
 
 pytest.importorskip("ray")
 from onprompt.runs.run import JudgeJob
-from onprompt.settings import Settings
 from tests.judges.jury import servers as jury
 from tests.runs.test_run import PROGRAM, judged, scores, table, verdicts
 
@@ -69,16 +70,9 @@ def cluster() -> Iterator[subprocess.Popen[bytes]]:
         patch.setenv("RAY_TMPDIR", folder)
         patch.delenv("RAY_ADDRESS", raising=False)
         ray = Path(sys.executable).with_name("ray")
-        options = (
-            "--head",
-            "--port=0",
-            "--num-cpus=2",
-            "--include-dashboard=false",
-            "--disable-usage-stats",
-            "--block",
-        )
+        options = "--head --port=0 --num-cpus=2 --include-dashboard=false --disable-usage-stats --block"
         process = subprocess.Popen(
-            [ray, "start", *options], cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+            [ray, "start", *options.split()], cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
         )
         try:
             wait_for(Path(folder, "ray", "ray_current_cluster").exists)
@@ -111,12 +105,12 @@ def started(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def workers(process: subprocess.Popen[bytes]) -> list[int]:
-    """The actors of a cluster that are at work."""
+    """The actors of a cluster."""
     below, found = [process.pid], []
     while below:
         children = subprocess.run(["pgrep", "-P", str(below.pop())], capture_output=True, text=True).stdout.split()
         below += map(int, children)
-        found += [int(each) for each in children if named(each).startswith("ray::Worker.do")]
+        found += [int(each) for each in children if named(each).startswith("ray::Worker")]
     return found
 
 
@@ -132,9 +126,8 @@ def named(process: str) -> str:
 
 
 def whole(path: Path) -> None:
-    base = sqlite3.connect(path)
-    assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    base.close()
+    with closing(sqlite3.connect(path)) as base:
+        assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_a_cluster_of_our_own_gives_the_same_verdicts_as_threads(tmp_path: Path) -> None:
@@ -176,14 +169,16 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(cluster: subprocess.Popen[
     (tmp_path / "calm").mkdir()
     judged(tmp_path / "calm", table(tmp_path / "calm", 2000))
     assert scores(tmp_path) == scores(tmp_path / "calm")
-    base = sqlite3.connect(path)
-    counts = [base.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("verdicts", "errors")]
-    base.close()
+    with closing(sqlite3.connect(path)) as base:
+        counts = [base.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("verdicts", "errors")]
     assert counts == [2000, 0]
 
 
-def test_what_kills_its_worker_or_can_not_be_sent_costs_no_other(cluster: subprocess.Popen[bytes]) -> None:
-    made = numbers("[*range(20), threading.Lock()]")
+@pytest.mark.parametrize("threads", ["", ", slots=6, bound_by='server'"])
+def test_what_kills_its_worker_or_can_not_be_sent_costs_no_other(
+    cluster: subprocess.Popen[bytes], threads: str
+) -> None:
+    made = numbers(f"[*range(20), threading.Lock()]{threads}")
     assert sorted(each[0] for each in made) == list(range(-1, 20))
     lost = {each[0]: each[1] for each in made if isinstance(each[1], str)}
     assert sorted(lost) == [-1, 7, 8]
@@ -198,9 +193,18 @@ def test_all_actors_together_ask_a_server_no_more_than_they_may(cluster: subproc
     assert 2 <= max(sum(start <= moment < end for _, _, start, end in made) for _, _, moment, _ in made) <= 3
 
 
-def test_a_budget_is_kept_by_one_process() -> None:
-    (error,) = numbers("[100], slots=3, bound_by='server', budget=1.0")
-    assert error == "a budget is kept by one process: use the engine threads, or no budget"
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (
+            "[100], slots=3, bound_by='server', budget=1.0",
+            "a budget is kept by one process: use the engine threads, or no budget",
+        ),
+        ("[1, 2, 3], kind=Elsewhere", "no Ray actor: ModuleNotFoundError: No module named 'what_is_only_here'"),
+    ],
+)
+def test_what_can_not_be_run(cluster: subprocess.Popen[bytes], call: str, error: str) -> None:
+    assert numbers(call) == [error]
 
 
 def test_cores_that_others_hold(cluster: subprocess.Popen[bytes]) -> None:
@@ -218,11 +222,6 @@ def test_cores_that_others_hold(cluster: subprocess.Popen[bytes]) -> None:
         other.communicate()
         assert len(made) == wanted
     assert made == ["no Ray actor: none started within 3 s; are its cores or GPUs in use?"]
-
-
-def test_actors_that_can_not_start(cluster: subprocess.Popen[bytes]) -> None:
-    (error,) = numbers("[1, 2, 3], kind=Elsewhere")
-    assert error == "no Ray actor: ModuleNotFoundError: No module named 'what_is_only_here'"
 
 
 def test_interrupted_it_ends_at_once(cluster: subprocess.Popen[bytes]) -> None:
@@ -267,8 +266,7 @@ import sys
 from pathlib import Path
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import datasets
-from onprompt.runs.run import JudgeJob
-from onprompt.runs.run import run
+from onprompt.runs.run import JudgeJob, run
 from onprompt.settings import Settings
 folder = Path(sys.argv[1])
 data = datasets.open_dataset(str(folder / "data.csv"), RUBRIC, {})
@@ -289,8 +287,7 @@ def test_a_jury_with_evidence_killed_and_resumed_says_the_same_as_on_threads(
         paid = [len(each) for each in requests]
         assert paid == [number, number]
         here = settings.model_copy(update={"answers": folders["ray"] / "answers.sqlite"})
-        sent = [str(folders["ray"]), here.model_dump_json(exclude={"api_key"})]
-        command = [sys.executable, "-c", JURY, *sent]
+        command = [sys.executable, "-c", JURY, str(folders["ray"]), here.model_dump_json(exclude={"api_key"})]
         process = subprocess.Popen(command)
         wait_for(partial(more_than, 2, folders["ray"] / "run.sqlite"))
         process.kill()
@@ -298,16 +295,10 @@ def test_a_jury_with_evidence_killed_and_resumed_says_the_same_as_on_threads(
         whole(folders["ray"] / "run.sqlite")
         assert subprocess.run(command, timeout=300).returncode == 0
         # Answers on their way when the driver was killed may be lost, or be asked for by its last workers as well.
+        in_progress = JudgeJob("verify", here).slots
         for asked, times in zip(requests, paid, strict=True):
-            assert 2 * times <= len(asked) <= 2 * times + 2 * jury_slots(here)
+            assert 2 * times <= len(asked) <= 2 * times + 2 * in_progress
     expected, found = (jury.rows(folder) for folder in folders.values())
-    said = ("score", "value", "flags", "summary")
     assert len(found) == number
-    assert {name: [getattr(row, key) for key in said] for name, row in found.items()} == {
-        name: [getattr(row, key) for key in said] for name, row in expected.items()
-    }
-
-
-def jury_slots(settings: Settings) -> int:
-    """How many samples of a jury are in progress at a time."""
-    return JudgeJob("verify", settings).slots
+    said = attrgetter("score", "value", "flags", "summary")
+    assert {name: said(row) for name, row in found.items()} == {name: said(row) for name, row in expected.items()}

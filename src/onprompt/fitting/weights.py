@@ -12,7 +12,7 @@ import numpy as np
 from onprompt.errors import UserError
 from onprompt.models.voices import EVIDENCE, weight_of
 from onprompt.report.statistics import Array, Levels, ranks, ratio, to_levels
-from onprompt.runs.reading import Run, StoredVoices
+from onprompt.runs.reading import Run, StoredDocument
 from onprompt.settings import Settings
 from onprompt.types import Flag
 from onprompt.wording import plural
@@ -54,7 +54,7 @@ class Voices:
 
 def read(run: Run, rated: Collection[str] | None = None) -> tuple[list[str], Voices]:
     """The samples with a score, all or those that are rated, and what each voice says of them: nothing is asked."""
-    said = {name: scores_of(heard) for name, heard in run.voices() if rated is None or name in rated}
+    said = {name: scores_of(heard) for _, name, heard in run.documents() if rated is None or name in rated}
     said = {name: scores for name, scores in said.items() if scores}
     found = dict.fromkeys(voice for scores in said.values() for voice in scores)
     names = (*(name for name in found if name != EVIDENCE), *([EVIDENCE] if EVIDENCE in found else []))
@@ -64,7 +64,7 @@ def read(run: Run, rated: Collection[str] | None = None) -> tuple[list[str], Voi
     return list(said), Voices(names, np.array(values, float).reshape(len(said), len(names)), np.array(weights))
 
 
-def scores_of(heard: StoredVoices) -> dict[str, float]:
+def scores_of(heard: StoredDocument) -> dict[str, float]:
     """What each voice of a stored verdict says; nothing if it is not of a jury or the evidence, or a placeholder."""
     if heard.judge == EVIDENCE and Flag.NOT_VERIFIABLE not in heard.flags:
         return {EVIDENCE: heard.value}

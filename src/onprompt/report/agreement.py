@@ -222,7 +222,7 @@ def voice_values(run: Run) -> dict[str, dict[str, float]]:
     said: dict[str, VoiceScores] = {}
     if "members" not in run.identity:
         return {}
-    for name, heard in run.voices():
+    for _, name, heard in run.documents():
         said[name] = {v.name: (v.value, v.weight) for v in heard.voices if v.value is not None and v.weight > 0}
     names = list(dict.fromkeys(voice for voices in said.values() for voice in voices))
     if len(names) > MAX_VOICES:

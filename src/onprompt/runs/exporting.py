@@ -49,14 +49,15 @@ def column_types(run: Run, of_claims: bool) -> dict[str, str]:
 
 def sample_rows(run: Run, with_answers: bool) -> Iterator[dict[str, Any]]:
     """The samples, if wanted with the texts of the model's answers, as a JSON list, in place of their keys."""
-    several = len(run.factors()) > 1
-    rows, again = itertools.tee(run.rows())
-    reasons = by_sample(rows, run.reasons() if several else ())
-    answers = by_sample(again, run.answers() if with_answers else ())
-    for (row, why), (_, said) in zip(reasons, answers, strict=True):
-        given = row.document | {f"reason_{name}": reason for _, name, reason in why}
+    with_reasons = len(run.factors()) > 1
+    for row, found in by_sample(run.rows(), run.documents() if with_reasons or with_answers else ()):
+        given, texts = row.document, []
+        for _, _, document in found:
+            texts = [answer.get("text") or "" for answer in document.answers]
+            if with_reasons:
+                given |= {f"reason_{name}": about.get("reason") or "" for name, about in document.factors.items()}
         if with_answers:
-            given["answers"] = json.dumps([text for _, text in said], ensure_ascii=False)
+            given["answers"] = json.dumps(texts, ensure_ascii=False)
         yield given
 
 

@@ -47,12 +47,9 @@ WHERE NOT s.gone ORDER BY s.number
 CHECKS = """SELECT c.sample, c.kind, c.asked, c.found, c.outcome, c.probability, c.source FROM checks c
 JOIN present_verdicts v ON v.sample = c.sample AND v.configuration = c.configuration
 WHERE c.configuration = ? ORDER BY c.sample, c.number"""
-DOCUMENTS = """SELECT s.id, d.document FROM documents d JOIN samples s ON s.number = d.sample
-JOIN present_verdicts v ON v.sample = d.sample AND v.configuration = d.configuration WHERE d.configuration = ?"""
-REASONS = """SELECT d.sample, j.key, ifnull(json_extract(j.value, '$.reason'), '')
-FROM documents d, json_each(d.document, '$.factors') j WHERE d.configuration = ? ORDER BY d.sample"""
-ANSWERS = """SELECT d.sample, ifnull(json_extract(j.value, '$.text'), '')
-FROM documents d, json_each(d.document, '$.answers') j WHERE d.configuration = ? ORDER BY d.sample, j.key"""
+DOCUMENTS = """SELECT s.number, s.id, d.document FROM documents d JOIN samples s ON s.number = d.sample
+JOIN present_verdicts v ON v.sample = d.sample AND v.configuration = d.configuration
+WHERE d.configuration = ? ORDER BY s.number"""
 FACTORS = "SELECT DISTINCT j.key FROM present_verdicts v, json_each(v.factors) j WHERE configuration = ?"
 OWN_COLUMNS = f"""SELECT j.key, max(j.type = 'text') FROM samples s, json_each(s.given, '$.{OWN}') j
 WHERE NOT s.gone GROUP BY j.key ORDER BY min(s.number), min(j.id)"""  # noqa: S608
@@ -211,13 +208,15 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredVoices:
-    """What is read of a stored verdict to learn what each voice of a jury says."""
+class StoredDocument:
+    """What is read of all stored verdicts: what each voice of a jury says, reasons of factors, and raw answers."""
 
     judge: str = ""
     value: float = 0.0
     flags: tuple[str, ...] = ()
     voices: tuple[Voice, ...] = ()
+    factors: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    answers: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,26 +357,16 @@ class Run:
         with self.opened() as file:
             return [name for (name,) in file.query(FACTORS, (self.configuration,), tuple[str])]
 
-    def reasons(self) -> Iterator[tuple[int, str, str]]:
-        """Why each factor has its score: the number of the sample, the factor, and the reason."""
-        with self.opened() as file:
-            yield from file.query(REASONS, (self.configuration,), tuple[int, str, str])
-
     def own_columns(self) -> dict[str, bool]:
         """The user's own columns, as files have them, and whether any cell is a text."""
         with self.opened() as file:
             return {own_name(name): bool(text) for name, text in file.query(OWN_COLUMNS, (), tuple[str, int])}
 
-    def voices(self) -> Iterator[tuple[str, StoredVoices]]:
-        """What each voice of a jury says of all rows, by their ids."""
+    def documents(self) -> Iterator[tuple[int, str, StoredDocument]]:
+        """Of all verdicts what they hold beside their rows: the number and the id of the sample, and the document."""
         with self.opened() as file:
-            for name, document in file.query(DOCUMENTS, (self.configuration,)):
-                yield name, file.read(document, StoredVoices)
-
-    def answers(self) -> Iterator[tuple[int, str]]:
-        """The model's raw answers: the number of the sample, and the text."""
-        with self.opened() as file:
-            yield from file.query(ANSWERS, (self.configuration,), tuple[int, str])
+            for number, name, document in file.query(DOCUMENTS, (self.configuration,), tuple[int, str, str]):
+                yield number, name, file.read(document, StoredDocument)
 
     def verdict(self, sample: str) -> Verdict:
         """The verdict on one sample as it was when it was made."""

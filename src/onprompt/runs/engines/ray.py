@@ -9,12 +9,12 @@ import itertools
 import logging
 import os
 import socket
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from onprompt.errors import UserError
@@ -28,8 +28,7 @@ from ray.exceptions import RayError, RayTaskError
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-TRIES = 4  # of a task whose actor died, and of an actor that can't start
-QUEUED = 2  # tasks that an actor on a core has: it never waits for the next
+TRIES = 4  # of a task whose actor died
 PATIENCE = 60.0  # seconds to wait without any actor
 CONNECT_TIMEOUT = 5.0  # seconds
 MAX_ERROR = 300  # characters of an error of Ray's
@@ -53,11 +52,7 @@ class Ray:
         waiting = iter(tasks)
         for first in waiting:  # without tasks, no cluster is needed
             with cluster():
-                pool = ActorPool(job, allocate(job), self.patience)
-                try:
-                    yield from pool.run(itertools.chain([first], waiting))
-                finally:
-                    pool.shut_down()
+                yield from Actors(job, self.patience).run(itertools.chain([first], waiting))
 
 
 @contextmanager
@@ -67,27 +62,18 @@ def cluster() -> Iterator[None]:
         yield
         return
     address = os.environ.get("RAY_ADDRESS", "local")
-    if address not in ("auto", "local") and not is_reachable(address):
-        raise UserError(f"no Ray cluster at {address} (RAY_ADDRESS)")
     try:
+        if address not in ("auto", "local"):  # Ray itself would try for minutes, ignoring Ctrl-C
+            parts = urlsplit(address if "://" in address else f"//{address}")
+            socket.create_connection((parts.hostname or "", parts.port or 0), CONNECT_TIMEOUT).close()
         ray.init(include_dashboard=False, logging_level=logging.CRITICAL, log_to_driver=False)
-    except Exception as error:  # of many kinds: another version of Ray, no place for its files, no memory
-        action = "start a cluster here" if address == "local" else f"join the cluster {address}"
+    except Exception as error:  # of many kinds: nobody listens, another version of Ray, no place for files, no memory
+        action = "start a cluster here" if address == "local" else f"join the cluster {address} (RAY_ADDRESS)"
         raise UserError(f"Ray can't {action}: {brief(error.__cause__ or error)}") from error
     try:
         yield
     finally:
         ray.shutdown()
-
-
-def is_reachable(address: str) -> bool:
-    """Whether a server listens there: Ray itself would try for minutes, ignoring Ctrl-C."""
-    try:
-        parts = urlsplit(address if "://" in address else f"//{address}")
-        socket.create_connection((parts.hostname or "", parts.port or 0), CONNECT_TIMEOUT).close()
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def brief(error: BaseException) -> str:
@@ -97,48 +83,35 @@ def brief(error: BaseException) -> str:
     return message[:MAX_ERROR] or type(error).__name__
 
 
-class Allocation(NamedTuple):
-    """How many actors there are, what each of them holds, and how many tasks may be in progress."""
+def allocate(job: Job[Any, Any]) -> tuple[int, int, int, int]:
+    """As many actors as the whole cluster has room for, and the cores, GPUs and threads of each.
 
-    actors: int
-    cores: int
-    gpus: int
-    threads: int
-    tasks_each: int
-    tasks: int
-
-
-def allocate(job: Job[Any, Any]) -> Allocation:
-    """As many actors as the whole cluster has room for; cores that are in use now may become free.
-
-    All actors together ask a server as many questions at a time as one process would.
+    Cores that are in use now may become free. All actors together ask a server as much at a time as one process would.
     """
-    slots = job.slots
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     cores, gpus = (sum(int(node.get(kind, 0)) for node in nodes) for kind in ("CPU", "GPU"))
     if job.bound_by == "server":
-        actors = max(1, min(cores, slots))
-        share = -(-slots // actors)
-        return Allocation(actors, 1, 0, share, share, slots)
+        actors = max(1, min(cores, job.slots))
+        return actors, 1, 0, -(-job.slots // actors)
     if job.bound_by == "model":
         hosts = [node for node in nodes if node.get("GPU" if gpus else "CPU")] or nodes
-        actors = gpus or len(hosts)
         share = min(int(node.get("CPU", 0) // node.get("GPU", 1)) for node in hosts)
-        return Allocation(actors, share, 1 if gpus else 0, slots, slots, actors * slots)
-    return Allocation(max(1, cores), 1, 0, 1, QUEUED, max(1, cores) * QUEUED)
+        return gpus or len(hosts), share, int(gpus > 0), job.slots
+    return max(1, cores), 1, 0, 1
 
 
 class Worker:
     """An actor: it loads the judge once and works on the tasks that it is sent."""
 
-    def __init__(self, job: Job[Any, Any], cores: int, folder: str) -> None:
-        self.job, self.cores = job, cores
+    def __init__(self, job: Job[Any, Any], cores: int, folder: str, version: str) -> None:
+        if (here := metadata.version("onprompt")) != version:
+            raise UserError(f"version mismatch: a machine of the cluster has onprompt {here}, this one {version}")
+        self.job, self.cores = job, max(1, cores)
         with suppress(OSError):  # on another machine, where only absolute paths can work
             os.chdir(folder)
 
-    def version(self) -> str:
-        """Our version, returned as soon as the actor is up."""
-        return metadata.version("onprompt")
+    def ready(self) -> None:
+        """Return as soon as the actor is up."""
 
     def do(self, task: Any) -> Any:
         """The result of a task."""
@@ -146,106 +119,81 @@ class Worker:
         return self.job(task)
 
 
-class ActorPool(Generic[Given, Made]):
-    """The actors and their tasks.
+class Actors(Generic[Given, Made]):
+    """The actors, which Ray starts and restarts as there is room, and their tasks.
 
-    After an actor died, its tasks are sent again, while every actor has one task at a time: so a task that kills its
-    actor costs no other. Ray's own restarts would send it along with the same neighbours.
+    The tasks of an actor that died are sent again to those that are up, while every actor has one task at a time: so a
+    task that kills its actor costs no other. Ray's own retries would wait for the same actor, beside the same tasks.
     """
 
-    def __init__(self, job: Job[Given, Made], allocation: Allocation, patience: float) -> None:
-        self.job, self.allocation, self.patience = job, allocation, patience
+    def __init__(self, job: Job[Given, Made], patience: float) -> None:
+        self.job, self.patience = job, patience
+        actors, cores, gpus, self.threads = allocate(job)
+        self.most = job.slots if job.bound_by == "server" else actors * self.threads  # tasks in progress
+        kind = ray.remote(Worker).options(num_cpus=cores, num_gpus=gpus, max_concurrency=self.threads, max_restarts=-1)
+        given = job, cores, str(Path.cwd()), metadata.version("onprompt")
+        self.all = [kind.remote(*given) for _ in range(actors)]
+        self.up = set[Any]()
         self.starting: dict[Any, Any] = {}  # actors by the reference that is ready when they are up
-        self.load: dict[Any, int] = {}  # how many tasks each actor has that is up
+        for actor in self.all:
+            self.expect(actor)
         self.sent: dict[Any, tuple[Any, Given, int]] = {}  # actor, task, number of the try
         self.suspects: deque[tuple[Given, int]] = deque()
-        self.failed_starts, self.failure = 0, ""  # starts that failed in a row, and why
-        for _ in range(allocation.actors):
-            self.start_actor()
 
-    def start_actor(self) -> None:
-        """Request one more actor, which starts when the cluster has room."""
-        _, cores, gpus, threads, *_ = self.allocation
-        kind = ray.remote(Worker).options(num_cpus=cores, num_gpus=gpus, max_concurrency=threads)
-        actor = kind.remote(self.job, max(1, cores), str(Path.cwd()))
-        self.starting[actor.version.remote()] = actor
+    def expect(self, actor: Any) -> None:
+        """Send tasks to an actor once it is up, or up again."""
+        self.up.discard(actor)
+        self.starting[actor.ready.options(max_task_retries=-1).remote()] = actor
 
     def run(self, tasks: Iterator[Given]) -> Iterator[Made]:
         """The results, as they get ready."""
-        while True:
-            while self.has_room():
-                task, tries = self.suspects.popleft() if self.suspects else (next(tasks, None), 0)
-                if task is None:
-                    break
-                yield from self.send(task, tries)
-            if self.load and not self.sent:
-                return
-            ref = self.wait()
-            if ref in self.starting:
-                self.admit(ref)
-            else:
-                yield from self.collect(ref)
+        try:
+            while True:
+                while actor := self.free():
+                    task, tries = self.suspects.popleft() if self.suspects else (next(tasks, None), 0)
+                    if task is None:
+                        break
+                    try:
+                        self.sent[actor.do.remote(task)] = actor, task, tries + 1
+                    except Exception as error:  # whatever pickling may raise
+                        why = brief(error.__cause__ or error)
+                        yield self.job.lost(task, f"can't be sent to another process: {why}")
+                if self.up and not self.sent:
+                    return
+                yield from self.next_result()
+        finally:
+            for actor in self.all:
+                ray.kill(actor)
 
-    def has_room(self) -> bool:
-        """Whether a task can be sent."""
+    def free(self) -> Any:
+        """The actor with the fewest tasks, if one more can be sent to it."""
+        busy = Counter(actor for actor, *_ in self.sent.values())
         alone = bool(self.suspects) or any(tries > 1 for *_, tries in self.sent.values())
-        most = 1 if alone else self.allocation.tasks_each
-        return len(self.sent) < self.allocation.tasks and min(self.load.values(), default=most) < most
+        actor = min(self.up, key=busy.__getitem__, default=None)
+        most = 1 if alone else self.threads
+        return actor if len(self.sent) < self.most and busy[actor] < most else None
 
-    def send(self, task: Given, tries: int) -> Iterator[Made]:
-        """Send a task to the actor with the fewest; one that can't be sent is lost."""
-        actor = min(self.load, key=self.load.__getitem__)
-        try:
-            ref = actor.do.remote(task)
-        except Exception as error:  # whatever pickling may raise
-            yield self.job.lost(task, f"can't be sent to another process: {brief(error.__cause__ or error)}")
-        else:
-            self.sent[ref] = actor, task, tries + 1
-            self.load[actor] += 1
-
-    def wait(self) -> Any:
-        """Wait for a result or for an actor to start; without any actor, not for ever."""
-        refs = [*self.sent, *self.starting]
-        ready, _ = ray.wait(refs, timeout=None if self.load else self.patience) if refs else ([], refs)
+    def next_result(self) -> Iterator[Made]:
+        """Wait for an actor to start, or for a result, unless its task is tried again."""
+        ready, _ = ray.wait([*self.sent, *self.starting], timeout=None if self.up else self.patience)
         if not ready:
-            why = self.failure or f"none started within {self.patience:g} s; are its cores or GPUs in use?"
-            raise UserError(f"no Ray actor: {why}")
-        return ready[0]
-
-    def collect(self, ref: Any) -> Iterator[Made]:
-        """The result of a task, unless it is tried again."""
-        actor, task, tries = self.sent.pop(ref)
-        if actor in self.load:
-            self.load[actor] -= 1
+            raise UserError(f"no Ray actor: none started within {self.patience:g} s; are its cores or GPUs in use?")
+        if actor := self.starting.pop(ready[0], None):
+            try:
+                ray.get(ready[0])
+            except RayError as error:
+                raise UserError(f"no Ray actor: {brief(error)}") from error
+            self.up.add(actor)
+            return
+        actor, task, tries = self.sent.pop(ready[0])
         try:
-            yield ray.get(ref)
+            yield ray.get(ready[0])
         except RayTaskError as error:
             yield self.job.lost(task, brief(error))
         except RayError as error:
-            if self.load.pop(actor, None) is not None:  # the first of its tasks that fails
-                ray.kill(actor)
-                self.start_actor()
+            if actor in self.up:  # the first of its tasks that fails
+                self.expect(actor)
             if tries < TRIES:
                 self.suspects.append((task, tries))
             else:
                 yield self.job.lost(task, f"its worker died {tries} times: {brief(error)}")
-
-    def admit(self, ref: Any) -> None:
-        """Count in an actor that is up, or replace one that failed to start."""
-        actor = self.starting.pop(ref)
-        try:
-            theirs, ours = ray.get(ref), metadata.version("onprompt")
-        except RayError as error:
-            self.failed_starts, self.failure = self.failed_starts + 1, brief(error)
-            if self.failed_starts < TRIES:
-                self.start_actor()
-            return
-        if theirs != ours:
-            raise UserError(f"version mismatch: a machine of the cluster has onprompt {theirs}, this one {ours}")
-        self.load[actor], self.failed_starts, self.failure = 0, 0, ""
-
-    def shut_down(self) -> None:
-        """Stop all actors."""
-        with suppress(RayError):
-            for actor in (*self.load, *self.starting.values()):
-                ray.kill(actor)
