@@ -45,7 +45,7 @@ MAY: dict[str, set[str]] = {
         *("api", "errors", "evidence", "files", "plugins", "report", "rubrics", "runs", "samples", "serial"),
         *("settings", "stages", "types", "vision", "weights", "wording"),
     },
-    "illusion": {"errors", "models", "pages", "plugins", "report", "runs", "settings", "types", "vision"},
+    "illusion": {"errors", "models", "pages", "plugins", "report", "runs", "settings", "types", "vision", "wording"},
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
     "adapters": {"api", "errors", "files", "rubrics", "runs", "samples", "settings", "types", "vision", "wording"},
     "cli": {

@@ -157,8 +157,8 @@ def test_a_description_says_what_can_not_be_found(tmp_path: Path) -> None:
     ("toml", "message"),
     [
         ("= ", "Invalid statement"),
-        ("flie = 'x.py'", "'flie'\nneeded: file = "),
-        ("file = 'none.py'", "file = 'none.py' is not there"),
+        ("flie = 'x.py'", "flie is not known\nneeded: file = "),
+        ("file = 'none.py'", "none.py is not there"),
         ("file = 'odd.py'\n[calls]\nscor = 'f(shape)'", "no table 'scor'; there are questions.sin.shape"),
         ("file = 'odd.py'\n[calls]\nscoring = 'f('", "was never closed"),
     ],

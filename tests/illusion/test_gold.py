@@ -1,37 +1,30 @@
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.illusion.protocol import SPLITS, Gold, gold, named, troubles
+from onprompt.illusion.protocol import SPLITS, Gold, Split, gold, named, troubles
 
 SIN, LOGO, ICON, OLD = (SPLITS[name] for name in ("sin", "logo", "icon", "old_sin"))
 
 
-def test_the_class_is_the_folder_two_levels_up_and_the_scene_field_1() -> None:
-    expected = Gold("Airplane", "Ocean", "Easy")
-    assert gold("data/Airplane/any/airplane-Ocean-Easy-1.25-17.png", SIN) == expected
-    assert gold(r"C:\data\Airplane\any\airplane-Ocean-Easy-1.25-17.png", SIN) == expected
-
-
-def test_the_class_is_spelt_as_the_folder_not_as_the_option() -> None:
-    assert gold("Stationary/any/pen-x-City-Hard-0.85-1.png", ICON) == Gold("Stationary", "City", "Hard")
-    assert named("Stationary/any/pen-x-City-Hard-0.85-1.png", ICON).shape == "Stationery"
-
-
-def test_an_icons_scene_is_field_2_so_files_named_like_the_others_say_easy_or_hard() -> None:
-    path = "Animal/any/animal-Ocean-Easy-1.4-1.png"
-    assert gold(path, ICON).scene == "Easy"
-    assert named(path, ICON) == Gold("Animal", "Ocean", "Easy")
-
-
-def test_old_sin_takes_its_own_folder_and_cuts_one_character_off_the_scene() -> None:
-    assert gold("cat/cat7-elephant3.png", OLD) == Gold("cat", "elephant")
-    assert gold("cat/cat7-elephant10.png", OLD) == Gold("cat", "elephant1")
-    assert named("cat/cat7-elephant10.png", OLD) == Gold("cat", "elephant")
-
-
-def test_a_last_field_keeps_its_ending_under_the_originals_rule() -> None:
-    assert gold("Cat/any/cat-Ocean.png", SIN).scene == "Ocean.png"
-    assert named("Cat/any/cat-Ocean.png", SIN).scene == "Ocean"
+@pytest.mark.parametrize(
+    ("split", "path", "rule", "meant"),
+    [
+        (SIN, "data/Airplane/any/airplane-Ocean-Easy-1.25-17.png", ("Airplane", "Ocean"), ("Airplane", "Ocean")),
+        (SIN, r"C:\data\Airplane\any\airplane-Ocean-Easy-1.25-17.png", ("Airplane", "Ocean"), ("Airplane", "Ocean")),
+        (ICON, "Stationary/any/pen-x-City-Hard-0.85-1.png", ("Stationary", "City"), ("Stationery", "City")),
+        # An icon that is named as the images of the other splits are.
+        (ICON, "Animal/any/animal-Ocean-Easy-1.4-1.png", ("Animal", "Easy"), ("Animal", "Ocean")),
+        (OLD, "cat/cat7-elephant3.png", ("cat", "elephant"), ("cat", "elephant")),
+        (OLD, "cat/cat7-elephant10.png", ("cat", "elephant1"), ("cat", "elephant")),
+        (SIN, "Cat/any/cat-Ocean.png", ("Cat", "Ocean.png"), ("Cat", "Ocean")),
+    ],
+)
+def test_labels_by_the_originals_rule_and_as_they_are_meant(
+    split: Split, path: str, rule: tuple[str, str], meant: tuple[str, str]
+) -> None:
+    difficulty = next((each for each in ("Easy", "Hard") if f"-{each}-" in path), "")
+    assert gold(path, split) == Gold(*rule, difficulty)
+    assert named(path, split) == Gold(*meant, difficulty)
 
 
 @pytest.mark.parametrize(

@@ -29,38 +29,35 @@ def results() -> Results:
     return measure(records, SIN)
 
 
-def test_the_six_counts_of_the_original(results: Results) -> None:
-    assert [results.rate("original", "shape", kind) for kind in KINDS] == [
-        Rate(3, 4),
-        Rate(0, 4),
-        Rate(1, 4),
-        Rate(0, 4),
-    ]
-    assert [results.rate("original", "scene", kind) for kind in KINDS] == [
-        Rate(1, 5),
-        Rate(2, 5),
-        Rate(2, 5),
-        Rate(0, 5),
-    ]
-    assert results.recall("original", "shape") == Rate(3, 4)
-    assert results.recall("original", "scene") == Rate(2, 5)
+@pytest.mark.parametrize(
+    ("scoring", "question", "counts", "of"),
+    [  # the six counts of the original, and those of the other scorings
+        ("original", "shape", (3, 0, 1, 0), 4),
+        ("original", "scene", (1, 2, 2, 0), 5),
+        ("recall", "scene", (1, 4, 1, 0), 5),
+        ("strict", "shape", (1, 0, 3, 1), 4),
+        ("strict", "scene", (0, 3, 2, 1), 5),
+    ],
+)
+def test_what_answers_count_for(
+    results: Results, scoring: str, question: str, counts: tuple[int, ...], of: int
+) -> None:
+    assert [results.rate(scoring, question, kind) for kind in KINDS] == [Rate(count, of) for count in counts]
+    assert results.recall(scoring, question) == Rate(counts[KINDS.index(question)], of)
 
 
-def test_the_other_scorings_beside_it(results: Results) -> None:
-    assert [results.rate("recall", "scene", kind) for kind in KINDS] == [Rate(1, 5), Rate(4, 5), Rate(1, 5), Rate(0, 5)]
-    assert [results.rate("strict", "shape", kind) for kind in KINDS] == [Rate(1, 4), Rate(0, 4), Rate(3, 4), Rate(1, 4)]
-    assert [results.rate("strict", "scene", kind) for kind in KINDS] == [Rate(0, 5), Rate(3, 5), Rate(2, 5), Rate(1, 5)]
-
-
-def test_by_class_scene_kind_and_difficulty(results: Results) -> None:
-    assert results.groups("class") == ["Car", "Cat"]
-    assert results.recall("original", "shape", "class", "Cat") == Rate(2, 3)
-    assert results.groups("scene") == ["Ocean", "Sand_dune", "City"]
-    assert results.recall("original", "scene", "scene", "Ocean") == Rate(1, 2)
-    assert results.recall("original", "scene", "kind", "simple") == Rate(1, 3)
-    assert results.recall("original", "scene", "kind", "complex") == Rate(1, 2)
-    assert results.recall("original", "shape", "difficulty", "Easy") == Rate(2, 2)
-    assert results.recall("original", "shape", "difficulty", "Hard") == Rate(1, 2)
+@pytest.mark.parametrize(
+    ("question", "grouping", "groups"),
+    [
+        ("shape", "class", {"Car": (1, 1), "Cat": (2, 3)}),
+        ("scene", "scene", {"Ocean": (1, 2), "Sand_dune": (0, 1), "City": (1, 2)}),
+        ("scene", "kind", {"simple": (1, 3), "complex": (1, 2)}),
+        ("shape", "difficulty", {"Easy": (2, 2), "Hard": (1, 2)}),
+    ],
+)
+def test_groups(results: Results, question: str, grouping: str, groups: dict[str, tuple[int, int]]) -> None:
+    assert results.groups(grouping) == list(groups), "in the order of the options"
+    assert {group: results.recall("original", question, grouping, group) for group in groups} == groups
 
 
 def test_what_has_no_answer_is_counted_and_left_out(results: Results) -> None:

@@ -9,20 +9,8 @@ SIN, LOGO, ICON, OLD = (SPLITS[name] for name in ("sin", "logo", "icon", "old_si
 SHAPE, SCENE, REST, BOTH = (True, False), (False, True), (False, False), (True, True)
 TRAPS = (
     *("scarf", "concatenate", "velocity", "oceanic", "carpet", "dogma", "cares", "sand dune", "paper clip", "clip"),
-    *(
-        "Sand dune",
-        "times square",
-        "Time square",
-        "mercedes-benz",
-        "McDonald’s",
-        "not",
-        "no",
-        "a",
-        "the",
-        "in",
-        "I can't",
-    ),
-    *(".", "\n", ",", "-", "_", "'", "!", "", "stationary", "elephant1", "easy", "Ｃat", "İstanbul", "ſ"),
+    *("Sand dune", "times square", "Time square", "mercedes-benz", "McDonald’s", "not", "no", "a", "the", "in"),
+    *("I can't", ".", "\n", ",", "-", "_", "'", "!", "", "stationary", "elephant1", "easy", "Ｃat", "İstanbul", "ſ"),
 )
 
 

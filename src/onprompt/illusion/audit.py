@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -125,10 +126,10 @@ def audited(file: Path, calls: Mapping[str, str], cases: Sequence[Case]) -> Audi
     except BaseException as raised:  # their module may do anything at import
         error = f"can't be imported: {described(raised)}"
     skipped = "" if CUE_CONFLICT.search(f"{calls}{file.read_text('utf-8')}") else "old_sin"
-    old, usual = ([case for case in cases if (case.point == skipped) is here] for here in (True, False))
     slots: dict[str, list[Case]] = {}
-    for case in usual:
-        slots.setdefault(case.slot, []).append(case)
+    for case in cases:
+        if case.point != skipped:
+            slots.setdefault(case.slot, []).append(case)
     nothing = error or "nothing found"
     uses, failed = find(functions, slots)
     why = defaultdict(lambda: nothing, failed)
@@ -136,25 +137,24 @@ def audited(file: Path, calls: Mapping[str, str], cases: Sequence[Case]) -> Audi
         if f"{slot}.".startswith(f"{name}."):  # `scoring` stands for all slots that begin so
             functions[calls[name]], words = named(file, calls[name], {*slots[slot][0].known, "doc"})
             uses[slot] = Use(calls[name], words)
-
-    def theirs(cases: Sequence[Case]) -> list[Found]:
-        return found_by(functions, uses, why, cases)
-
-    untold = [Found(None, nothing, tried=False)] * len(old)
-    points = compare([*usual, *old], [case.wanted for case in (*usual, *old)], [*theirs(usual), *untold])
-    points, effect = with_effects(points, theirs)
+    theirs = partial(found_by, functions, uses, why, skipped)
+    points, effect = with_effects(compare(cases, theirs(cases)), theirs)
     missing = [f"{name} is not installed: a stub stands in; {install(name)}" for name in stubs()]
     used = {slot: use.function if use.function in calls.values() else str(use) for slot, use in uses.items()}
     return Audit(file.name, points, used, missing, error, effect)
 
 
 def found_by(
-    functions: Mapping[str, Function], uses: Mapping[str, Use], why: Mapping[str, str], cases: Sequence[Case]
+    functions: Mapping[str, Function],
+    uses: Mapping[str, Use],
+    why: Mapping[str, str],
+    skipped: str,
+    cases: Sequence[Case],
 ) -> list[Found]:
     """What the re-implementation makes of each case, or why it says nothing."""
     found = [Found(None, why[case.table], tried=False) for case in cases]
     for slot, use in uses.items():
-        places = [place for place, case in enumerate(cases) if case.slot == slot]
+        places = [place for place, case in enumerate(cases) if case.slot == slot and case.point != skipped]
         own = [cases[place] for place in places]
         for place, each in zip(places, values(functions, use, own), strict=True):
             found[place] = each
@@ -164,11 +164,11 @@ def found_by(
     return found
 
 
-def compare(cases: Sequence[Case], original: Sequence[Any], theirs: Sequence[Found]) -> list[Point]:
+def compare(cases: Sequence[Case], theirs: Sequence[Found]) -> list[Point]:
     """A point for each kind of case: what the original and the re-implementation make of the same cases."""
-    kinds: dict[tuple[str, str], list[tuple[Case, Any, Found]]] = {}
-    for row in zip(cases, original, theirs, strict=True):
-        kinds.setdefault((row[0].table, row[0].point), []).append(row)
+    kinds: dict[tuple[str, str], list[tuple[Case, Found]]] = {}
+    for case, found in zip(cases, theirs, strict=True):
+        kinds.setdefault((case.table, case.point), []).append((case, found))
     points = [point_of(*kind, rows) for kind, rows in kinds.items()]
     asked = {point.verdict for point in points if point.table == "questions"} - {Verdict.NOT_DESCRIBED}
     if not asked or Verdict.CHANGES in asked:
@@ -181,29 +181,29 @@ def compare(cases: Sequence[Case], original: Sequence[Any], theirs: Sequence[Fou
     ]
 
 
-def point_of(table: str, name: str, rows: Sequence[tuple[Case, Any, Found]]) -> Point:
+def point_of(table: str, name: str, rows: Sequence[tuple[Case, Found]]) -> Point:
     """One kind of case."""
-    known = [row for row in rows if row[2].tried]
-    untried = [row for row in rows if not row[2].tried]
+    known = [(case, found) for case, found in rows if found.tried]
     if not known:
-        return Point(table, name, Verdict.NOT_DESCRIBED, effect=untried[0][2].error)
+        return Point(table, name, Verdict.NOT_DESCRIBED, effect=rows[0][1].error)
     differing = [
-        (harmless(case, wanted, found.value), case, wanted, found)
-        for case, wanted, found in known
-        if found.error or not agree(wanted, found.value)
+        (harmless(case, found.value), case, found)
+        for case, found in known
+        if found.error or not agree(case.wanted, found.value)
     ]
     if not differing:
-        left_out = dict.fromkeys(case.question for case, *_ in untried)
+        left_out = dict.fromkeys(case.question for case, found in rows if not found.tried)
         partly = f"{', '.join(left_out)} not tried" if left_out else ""
         return Point(table, name, Verdict.SAME, tried=len(known), effect=partly)
-    reason, case, wanted, found = min(differing, key=lambda row: (bool(row[0]), len(row[1].shown)))
+    reason, case, found = min(differing, key=lambda row: (bool(row[0]), len(row[1].shown)))
     verdict = Verdict.HARMLESS if reason else Verdict.CHANGES
     theirs = found.error or words(found.value, case)
-    return Point(table, name, verdict, case.shown, words(wanted, case), theirs, len(known), len(differing), reason)
+    return Point(table, name, verdict, case.shown, words(case.wanted, case), theirs, len(known), len(differing), reason)
 
 
-def harmless(case: Case, wanted: Any, found: Any) -> str:
+def harmless(case: Case, found: Any) -> str:
     """Why a difference changes no score."""
+    wanted = case.wanted
     if case.table == "questions" and found and wanted.strip() == found.strip():
         return "chat templates strip it"
     if case.table == "labels" and found and wanted.lower() == found.lower():

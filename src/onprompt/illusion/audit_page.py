@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from onprompt.illusion.audit import Audit, Point, Verdict
-from onprompt.illusion.results import number
 from onprompt.report.tables import markdown_table, shortened, table_lines
+from onprompt.wording import plural
 
 LONGEST, LEAD = 76, 20  # characters of a cell, and before two long texts differ
 ASSUMED = "made-up answers, as often right as those of the paper's models"
@@ -20,11 +20,11 @@ def summary(result: Audit) -> str:
         return f"Not tried: {result.name} {result.error}."
     if changes:
         counts = Counter(point.table for point in changes)
-        where = " and ".join(f"{number(count, 'point')} of {table}" for table, count in counts.items())
+        where = " and ".join(f"{plural(count, 'point')} of {table}" for table, count in counts.items())
         return f"Not aligned: {result.name} differs from the original in {where}."
     if not result.aligned:
         return f"Undecided: no question and no score of {result.name} could be tried."
-    more = f"; not described: {number(rest, 'point')}" if rest else ""
+    more = f"; not described: {plural(rest, 'point')}" if rest else ""
     return f"Aligned: nothing that was tried of {result.name} changes scores{more}."
 
 
@@ -49,7 +49,7 @@ def rows(result: Audit) -> Iterator[tuple[str, ...]]:
         names = ", ".join(point.name for point in points)
         names = f"{len(points)} other kinds of answers" if table == "scoring" and len(points) > 1 else names
         shown = (shortened(" ".join(cell.split()), LONGEST) for cell in (first.example, *differing_part(first)))
-        yield f"{table}: {names}", verdict.value, *shown, first.effect or number(tried, "case")
+        yield f"{table}: {names}", verdict.value, *shown, first.effect or plural(tried, "case")
 
 
 def differing_part(point: Point) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from onprompt.illusion.scoring import original
 DATA = protocol.load_toml("cases.toml")
 INSIDE_WORDS, SYNONYMS = DATA["inside"], DATA["synonyms"]
 FORMATTER = string.Formatter()
-LABELS, BOTH = "labels in lower or upper case", "both shape and scene"
+BOTH = "both shape and scene"
 FILLER = "There are many small things in the picture and it seems to be drawn with skill " * 80
 MOST = 40  # texts of a point that are tried for one image; the next image has others
 SAMPLE = 2000  # answers that effects are measured on
@@ -76,10 +76,7 @@ def score_cases() -> list[Case]:
                 for text in texts[number % thinned :: thinned]:
                     both = shape.lower() in text.lower() and scene.lower() in text.lower()
                     own = BOTH if both else point.format(kind="shape" if name == shape else "scene")
-                    labels = [(shape, scene)]
-                    if point == LABELS:
-                        labels = [(shape.lower(), scene.lower()), (shape.upper(), scene.upper())]
-                    found |= {(split, *pair, text, own): None for pair in labels}
+                    found[split, shape, scene, text, own] = None
     return [score_case(*each, question) for each in found for question in QUESTIONS]
 
 

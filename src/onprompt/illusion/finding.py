@@ -83,8 +83,7 @@ def reading(value: Any, case: Case) -> Any:
     """A value as the table of a case has it; None if it has another type."""
     match case.table, value:
         case "questions", str():
-            text = re.sub(r"\{(\w+)\}", lambda found: filled(found, case), value)
-            return None if re.search(r"\{\w*\}", text) else text
+            return None if re.search(r"\{\w*\}", value) else value  # a template is not a question yet
         case "scoring", str():
             known = [kind for kind, names in DATA["outcomes"].items() if value.lower() in names]
             return case.question in known if known else None
@@ -99,11 +98,6 @@ def reading(value: Any, case: Case) -> Any:
         case "images", {"sha256": _}:
             return value
     return None
-
-
-def filled(found: re.Match[str], case: Case) -> str:
-    """What a placeholder such as {shapes} stands for, as the original joins options."""
-    return next((case.known[word] for word in given_for(found[1], case) if word.endswith("_text")), found[0])
 
 
 def agree(wanted: Any, found: Any) -> bool:
@@ -179,7 +173,7 @@ def find(
                 failed[table] = name, replies[0].error
         sure = max(shares.values(), default=0.0) >= SURE  # then it is what the table compares, whatever its name
         for (use, slot), vague in spoken_for(shares).items():
-            rank = rank_of(use, slot, shares[use, slot], vague, sure, function.used)
+            rank = rank_of(use, slot, shares[use, slot], vague, sure)
             if rank and (slot not in best or rank < best[slot][0]):
                 best[slot] = rank, use
     uses = {slot: use for slot, (_, use) in best.items()}
@@ -237,7 +231,7 @@ def spoken_for(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str],
     }
 
 
-def rank_of(use: Use, slot: str, share: float, vague: int, sure: bool, used: bool) -> tuple[Any, ...] | None:
+def rank_of(use: Use, slot: str, share: float, vague: int, sure: bool) -> tuple[Any, ...] | None:
     """How good a use is for a slot, the best first; None if it is none."""
     table = slot.partition(".")[0]
     kind, _, method = use.function.rpartition(".")
@@ -246,7 +240,7 @@ def rank_of(use: Use, slot: str, share: float, vague: int, sure: bool, used: boo
     if not (fits or sure) or share < (ALIKE if not fits or (table == "questions" and vague) else 0.0):
         return None
     short = len(tokens(use.function)), use.function
-    return share < NONE, not fits, vague, used, name.startswith("_"), -round(share, 1), short, -share, str(use.path)
+    return share < NONE, not fits, vague, name.startswith("_"), -round(share, 1), short, -share, str(use.path)
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
+from onprompt.wording import plural
 
 
 def load_toml(name: str) -> dict[str, Any]:
@@ -164,7 +165,7 @@ def troubles(paths: Iterable[str], split: Split) -> list[str]:
     sentences = []
     for problem, examples in problems.items():
         few = ", ".join(list(dict.fromkeys(examples))[:SHOWN])
-        sentences.append(f"{len(examples)} file{'s' * (len(examples) != 1)} {problem}{': ' * bool(few)}{few}")
+        sentences.append(f"{plural(len(examples), 'file')} {problem}{': ' * bool(few)}{few}")
     return sentences
 
 

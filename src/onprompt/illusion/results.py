@@ -11,6 +11,7 @@ from onprompt.illusion.protocol import COMPLEX, PUBLISHED, QUESTIONS, SIMPLE, Go
 from onprompt.illusion.scoring import SCORINGS, Outcome, strict
 from onprompt.report.statistics import wilson
 from onprompt.report.tables import table_lines
+from onprompt.wording import plural
 
 GROUPINGS = {
     "class": "By class",
@@ -199,7 +200,7 @@ def heading(results: Results) -> str:
     """The split, the model and the number of images."""
     paper = f" (the paper's {results.split.paper})" if results.split.paper else ""
     model = f" by {results.about['model']}" if results.about else ""
-    return f"IllusionBench {results.split.name}{paper}{model}: {number(results.images, 'image')}"
+    return f"IllusionBench {results.split.name}{paper}{model}: {plural(results.images, 'image')}"
 
 
 def notes(results: Results) -> Iterator[str]:
@@ -208,17 +209,12 @@ def notes(results: Results) -> Iterator[str]:
         size = about["size"]
         yield f"images resized to {size[0]} × {size[1]}" if size else "images sent as they are"
         if waiting := about["not_asked_yet"]:
-            yield f"{number(waiting, 'image')} not asked about yet: run again to resume"
+            yield f"{plural(waiting, 'image')} not asked about yet: run again to resume"
     yield from results.troubles
     if missing := sum(map(results.unanswered, QUESTIONS)):
-        yield f"{number(missing, 'question')} without a readable answer: left out"
+        yield f"{plural(missing, 'question')} without a readable answer: left out"
     if results.unnamed:
-        yield f"{number(results.unnamed, 'answer')} about a shape or scene that is not an option: left out of strict"
-
-
-def number(count: int, noun: str) -> str:
-    """`1 image`, `1,200 images`."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+        yield f"{plural(results.unnamed, 'answer')} about a shape or scene that is not an option: left out of strict"
 
 
 def lines(results: Results, scoring: str = "original") -> Iterator[str]:

@@ -133,10 +133,6 @@ class IllusionJob(JudgeJob):
         return IllusionJob, (self.rubric_name, self.settings, self.split, self.size)
 
     @cached_property
-    def rubric(self) -> Rubric:
-        return RUBRIC
-
-    @cached_property
     def judge(self) -> IllusionJudge:
         return IllusionJudge(self.split, self.size, self.settings, open_client(self.settings))
 

@@ -38,7 +38,7 @@ def original(answer: str, shape: str, scene: str, split: Split) -> Outcome:  # n
 
 
 def recall(answer: str, shape: str, scene: str, split: Split) -> Outcome:  # noqa: ARG001
-    """Independently, as in docs/illusion.md's example: substrings, also with spaces for underscores or hyphens."""
+    """Shape and scene independently: substrings, also with spaces for underscores or hyphens."""
     prediction = answer.strip().lower()
     return Outcome(contained(shape, prediction), contained(scene, prediction))
 

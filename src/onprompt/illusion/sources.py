@@ -4,7 +4,6 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from onprompt.errors import UserError
@@ -16,14 +15,6 @@ ORIGINAL = re.compile(r"original|原始|evaluator", re.IGNORECASE)  # what a doc
 LABEL = re.compile(r"^#+\s+(.*)|^\**\s*\**([^`*：:]{1,60})\s*[：:]?\s*\**[：:]", re.MULTILINE)
 NEEDED = 'needed: file = "my_module.py" and [calls] with lines such as scoring = "score(prediction, shape, scene)"'
 QUOTED = re.compile(r"^(?P<fence>```+)\w*\n(?P<block>.*?)^(?P=fence)\s*$|`(?P<span>[^`\n]+)`", re.MULTILINE | re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Description:
-    """What a TOML file says."""
-
-    file: str
-    calls: dict[str, str] = field(default_factory=dict)
 
 
 def code_of(path: Path, folder: Path) -> tuple[Path, dict[str, str]]:
@@ -47,18 +38,19 @@ def code_of(path: Path, folder: Path) -> tuple[Path, dict[str, str]]:
 def named_calls(path: Path, text: str) -> tuple[Path, dict[str, str]]:
     """The file of a TOML file, and its calls."""
     try:
-        said = Description(**tomllib.loads(text))
-        if not (file := (path.parent / said.file).resolve()).is_file():
-            raise ValueError(f"file = {said.file!r} is not there")
-        for call in said.calls.values():
+        said = tomllib.loads(text)
+        file, calls = (path.parent / said.pop("file", "")).resolve(), said.pop("calls", {})
+        if said or not file.is_file():
+            raise ValueError(f"{', '.join(said)} is not known" if said else f"{file.name} is not there")
+        for call in calls.values():
             compile(call, str(path), "eval")
     except (ValueError, TypeError, AttributeError, SyntaxError) as error:
         raise UserError(f"{path}: {error}\n{NEEDED}") from None
     slots = dict.fromkeys(case.slot for case in cases())
-    for name in said.calls:
+    for name in calls:
         if not any(f"{slot}.".startswith(f"{name}.") for slot in slots):
             raise UserError(f"{path}: no table {name!r}; there are {', '.join(slots)}")
-    return file, said.calls
+    return file, calls
 
 
 def quoted_code(text: str) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Code of others in this process: the file is imported, and its functions are called, within bounds."""
 
-import ast
 import asyncio
 import contextlib
 import hashlib
@@ -33,7 +32,6 @@ REFUSED = re.compile(
 )
 NAMED = inspect.Parameter.KEYWORD_ONLY
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -47,7 +45,6 @@ class Function:
 
     call: Callable[..., Any]
     parameters: Sequence[inspect.Parameter] = ()
-    used: bool = False  # by another function
     slow: bool = False  # it did not return in time, and is not called again
 
     def __call__(self, given: Iterable[Any]) -> Any:
@@ -151,7 +148,6 @@ def load(file: Path) -> dict[str, Function]:
     sys.path.insert(0, str(file.parent))
     sys.modules[PACKAGE] = package = ModuleType(PACKAGE)
     package.__path__ = [str(file.parent)]  # so that it finds its neighbors
-    used = names_used(file)
     while True:
         try:
             module = importlib.import_module(f"{PACKAGE}.{file.stem}")
@@ -164,9 +160,7 @@ def load(file: Path) -> dict[str, Function]:
             sys.modules[name] = Stub(name)
     Stub.imported = True
     return {
-        name: Function(value, parameters(value), name.rpartition(".")[2] in used)
-        if callable(value)
-        else Function(lambda value=value: value)
+        name: Function(value, parameters(value)) if callable(value) else Function(lambda value=value: value)
         for name, value in members(module, file.parent)
     }
 
@@ -185,13 +179,6 @@ def named(file: Path, text: str, known: Set[str]) -> tuple[Function, tuple[str, 
 def stubs() -> list[str]:
     """The packages that are not installed."""
     return [name for name, module in sys.modules.items() if isinstance(module, Stub) and "." not in name]
-
-
-def names_used(file: Path) -> set[str]:
-    """What the functions of a file use beside themselves."""
-    defined = (node for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, FUNCTIONS))
-    uses = ((node.name, getattr(each, "id", getattr(each, "attr", ""))) for node in defined for each in ast.walk(node))
-    return {used for user, used in uses if used != user}
 
 
 def members(module: ModuleType, folder: Path) -> Iterator[tuple[str, Any]]:
