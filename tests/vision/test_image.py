@@ -276,7 +276,10 @@ def test_decoding_has_a_limit_of_time() -> None:
         image.seek(1)
 
 
-@pytest.mark.parametrize("size", [(2, 5000), (5000, 2), (3, 3841)])
-def test_a_picture_that_scaling_leaves_one_pixel_wide_is_refused(size: tuple[int, int], settings: Settings) -> None:
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+@pytest.mark.parametrize("size", [(2, 5000), (5000, 2), (3, 3841), (9000, 2)])
+def test_a_picture_that_scaling_leaves_one_pixel_wide_is_refused(
+    size: tuple[int, int], kind: str, settings: Settings
+) -> None:
     with pytest.raises(ImageError, match="too narrow to show anything"):
-        load_picture(encoded(Image.new("RGB", size), "PNG"), settings)
+        load_picture(encoded(Image.new("RGB", size), kind), settings)
