@@ -52,7 +52,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What became of a condition: in words what it asks for and what was measured, and the samples that missed it."""
+    """The result of a condition: in words what it asks for and what was measured, and the samples that missed it."""
 
     name: str
     asked: str

@@ -172,7 +172,7 @@ class PromptEvidence:
 
 @dataclass(frozen=True, slots=True)
 class ObjectChange:
-    """What became of one object: added, removed, replaced, moved, resized, recolored, turned, changed or unchanged."""
+    """The change of one object: added, removed, replaced, moved, resized, recolored, turned, changed or unchanged."""
 
     kind: str
     before: Sighting | None = None

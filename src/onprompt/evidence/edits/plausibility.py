@@ -76,7 +76,7 @@ def ring(mask: Mask) -> Mask:
 
 
 def lost_joints(observed: EditObservations) -> float:
-    """The share of the joints of people, whom nobody asked to be removed, that can't be found any more."""
+    """The share of joints that are lost, of people that the instruction does not remove."""
     if not observed.change.regions or any(edit.operation in GONE for edit in observed.edits):
         return 0.0
     before, after = observed.pictures
