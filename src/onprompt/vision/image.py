@@ -80,7 +80,7 @@ def decode_image(encoded: bytes | Image.Image, name: str, settings: Settings, fr
         check_size(image, name, settings, file_size)  # the pages of a TIFF have sizes of their own
         width, height = image.size
         scale = DRAFT_SCALE * settings.max_side / max(width, height)
-        image.draft("RGB", (math.ceil(width * scale), math.ceil(height * scale)))  # a JPEG can be decoded at half or quarter size
+        image.draft("RGB", (math.ceil(width * scale), math.ceil(height * scale)))  # JPEGs decode at a half or a quarter
         image = ImageOps.exif_transpose(shrink_large(image, settings.max_side))
         size = (height, width) if (image.width > image.height) != (width > height) else (width, height)
         image = to_rgb(image)
