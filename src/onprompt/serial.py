@@ -95,7 +95,8 @@ def upgraded(document: Mapping[str, Any]) -> Mapping[str, Any]:
     if str(document[FORMAT]).endswith(f"/{VERSION}"):
         return document
     return {
-        name: renamed(entry) if name in ("evidence", "checks", "answers") else entry for name, entry in document.items()
+        name: renamed(entry) if name in (EVIDENCE_FIELD, "checks", "answers") else entry
+        for name, entry in document.items()
     }
 
 

@@ -65,9 +65,9 @@ def test_a_thousand_files_of_which_two_hundred_are_broken(tmp_path: Path) -> Non
     assert first == f"800 verdicts, 200 errors: {tmp_path / 'run.sqlite'}"
     assert sorted(line.partition(", for example: ")[0].strip() for line in kinds) == [
         "20 × empty image",
-        "20 × missing image",
         "20 × image too large",
         "20 × image too small",
+        "20 × missing image",
         "40 × damaged image",
         "80 × not an image",
     ]
