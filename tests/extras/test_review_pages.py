@@ -258,6 +258,7 @@ def test_who_is_blind_sees_the_judge_after_the_own_score(open_page: Opened, tmp_
     saved(page, "saved, scored")
     press(page, "v")
     page.locator(".checks").wait_for()
+    saved(page, "scored")  # the script of the new page is there
     assert "judge:" in page.inner_text(".scale legend")
     assert page.locator(".mark input:not([disabled])").count() == 0
     press(page, "4", "c", "y")
