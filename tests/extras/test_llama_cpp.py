@@ -57,7 +57,7 @@ def test_the_server_gives_token_probabilities(server: str, tmp_path: Path) -> No
     assert run.returncode == 5, run.stdout + run.stderr
     assert "the answer is neither yes nor no" in run.stderr, "and not that there are no probabilities"
     (answer,) = sqlite3.connect(tmp_path / "answers.sqlite").execute("SELECT answer FROM answers").fetchone()
-    ((start, _, chances),) = json.loads(answer)["token_probs"]
+    ((start, _, chances),) = json.loads(answer)["spots"]
     assert start == 0
     assert len(chances) > 5, "of twenty tokens, some of which are the same text"
     assert 0 < sum(chances.values()) <= 1.001
