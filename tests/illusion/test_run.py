@@ -225,7 +225,7 @@ def test_two_models_can_be_compared_and_other_rubrics_not(tmp_path: Path, drawn:
     onprompt("run", str(tmp_path / "data.csv"), *other)
     (tmp_path / "r.csv").write_text("id,rating\n1,2\n")
     for arguments, message in (
-        (("compare", both[0], str(tmp_path / "verify.sqlite")), "can't compare runs of different rubrics: illusion sin, verify"),
+        (("compare", both[0], str(tmp_path / "verify.sqlite")), "runs of different rubrics: illusion sin, verify"),
         (("agree", both[0], "--human", str(tmp_path / "r.csv")), "which has no score to compare with human ratings"),
         (("illusion", "report", str(tmp_path / "verify.sqlite")), "is a run of verify, not of IllusionBench"),
     ):
