@@ -78,7 +78,7 @@ def test_the_effect_is_counted_on_plausible_answers(tmp_path: Path) -> None:
 def test_a_missing_package_is_a_stub_until_it_is_used(tmp_path: Path) -> None:
     source = f"import no_such_package\nfrom no_such_package.nn import Module\n@Module.cached\ndef helper(x):\n    return x\n{FAITHFUL}"
     result = audited(tmp_path, source)
-    needed = "no_such_package is not installed: a stub stands in; pip install no_such_package"
+    needed = "no_such_package can't be imported here: a stub stands in; pip install no_such_package"
     assert (result.aligned, list(result.missing)) == (True, [needed])
     used = audited(tmp_path, source.replace(LOWER, "prediction = no_such_package.lower(prediction)"))
     assert {each.verdict for each in used.points if each.table == "scoring"} == {Verdict.NOT_DESCRIBED}
@@ -86,6 +86,13 @@ def test_a_missing_package_is_a_stub_until_it_is_used(tmp_path: Path) -> None:
     assert "pip install no_such_package" in point(used, "scoring", "the option in a sentence").effect
     caught = f"{LOWER}\n    try: no_such_package.lower()\n    except Exception: return 'rest'"
     assert not changed(audited(tmp_path, source.replace(LOWER, caught))), "nor if they catch the error"
+
+
+def test_a_package_that_needs_more_than_the_bounds_allow_is_a_stub(tmp_path: Path) -> None:
+    (tmp_path / "heavy.py").write_text("import subprocess\nsubprocess.run(['true'])\n")
+    result = audited(tmp_path, f"import heavy\n{FAITHFUL}")
+    stub = "heavy can't be imported here: a stub stands in; pip install heavy"
+    assert (result.aligned, list(result.missing)) == (True, [stub])
 
 
 DOCUMENT = """# Check

@@ -139,7 +139,7 @@ def audited(file: Path, calls: Mapping[str, str], cases: Sequence[Case]) -> Audi
             uses[slot] = Use(calls[name], words)
     theirs = partial(found_by, functions, uses, why, skipped)
     points, effect = with_effects(compare(cases, theirs(cases)), theirs)
-    missing = [f"{name} is not installed: a stub stands in; {install(name)}" for name in stubs()]
+    missing = [f"{name} can't be imported here: a stub stands in; {install(name)}" for name in stubs()]
     used = {slot: use.function if use.function in calls.values() else str(use) for slot, use in uses.items()}
     return Audit(file.name, points, used, missing, error, effect)
 

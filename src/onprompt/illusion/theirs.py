@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum, EnumType
@@ -158,11 +159,27 @@ def load(file: Path) -> dict[str, Function]:
             if top == PACKAGE or name in sys.modules or (top not in stubs() and importlib.util.find_spec(top)):
                 raise
             sys.modules[name] = Stub(name)
+        except Exception as error:  # an installed package such as torch needs more than the bounds allow
+            if not (top := imported_package(error)):
+                raise
+            for name in [name for name in sys.modules if name.partition(".")[0] == top]:
+                del sys.modules[name]
+            sys.modules[top] = Stub(top)
     Stub.imported = True
     return {
         name: Function(value, parameters(value)) if callable(value) else Function(lambda value=value: value)
         for name, value in members(module, file.parent)
     }
+
+
+def imported_package(error: BaseException) -> str:
+    """The package that their file was importing when an error came up, if any."""
+    frames = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__))
+    tops = [name.partition(".")[0] for name in frames]
+    if PACKAGE not in tops:
+        return ""
+    after = tops[len(tops) - tops[::-1].index(PACKAGE) :]
+    return next((top for top in after if top not in ("", "onprompt", *sys.stdlib_module_names)), "")
 
 
 def named(file: Path, text: str, known: Set[str]) -> tuple[Function, tuple[str, ...]]:
