@@ -65,7 +65,7 @@ class Found(NamedTuple):
 
 
 class Stub(ModuleType):
-    """A package that is not installed, or anything in it: may be named, but not used once the file is imported."""
+    """A package that can't be imported, or anything in it: may be named, but not used once the file is imported."""
 
     imported, used = False, ""  # `used` is the package that the present call needs
 
@@ -145,7 +145,7 @@ def set_timer(seconds: float) -> None:
 
 
 def load(file: Path) -> dict[str, Function]:
-    """The functions, methods and constants of a file; what it imports and is not installed is stubbed."""
+    """The functions, methods and constants of a file; packages that it can't import are stubbed."""
     sys.path.insert(0, str(file.parent))
     sys.modules[PACKAGE] = package = ModuleType(PACKAGE)
     package.__path__ = [str(file.parent)]  # so that it finds its neighbors
@@ -194,7 +194,7 @@ def named(file: Path, text: str, known: Set[str]) -> tuple[Function, tuple[str, 
 
 
 def stubs() -> list[str]:
-    """The packages that are not installed."""
+    """The packages that are not installed, or that the bounds keep from being imported."""
     return [name for name, module in sys.modules.items() if isinstance(module, Stub) and "." not in name]
 
 
@@ -258,7 +258,7 @@ def call(function: Function, given: Iterable[Any]) -> Found:
     finally:
         set_timer(0)
     if Stub.used:
-        error = f"needs {Stub.used}, which is not installed: {install(Stub.used)}"
+        error = f"needs {Stub.used}, which can't be imported here: {install(Stub.used)}"
     return Found(None, error, tried=not Stub.used)
 
 
