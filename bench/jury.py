@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from onprompt.fitting.weights import one_factor
 from onprompt.models.voices import known_weights, shares
 
 TASKS = {"Text-To-Image": ("t2i", "prompt"), "Text-Guided_IE": ("edit", "uid"), "Mask-Guided_IE": ("edit", "uid")}
@@ -112,15 +111,6 @@ class Task:
                 values[place] = value
         return values, dict(sorted(taken.items()))
 
-    def by_factor(self, judges, evidence_weight):
-        """The values of a jury weighted by how its judges agree with each other, on other prompts and models."""
-        values, weights = [0.0] * len(self.rows), []
-        for cell, places in self.cells.items():
-            weights.append(factor_weights(self, judges, self.others(cell)))
-            for place, value in zip(places, self.values(weights[-1], evidence_weight, places), strict=True):
-                values[place] = value
-        return values, {judge: round(float(np.mean([each[judge] for each in weights])), 2) for judge in judges}
-
 
 def evidence(name, folder, rows, data, cache):
     """The values of the evidence judge by image; None where it has nothing to say."""
@@ -146,22 +136,6 @@ def evidence(name, folder, rows, data, cache):
             silent = not isinstance(found, Verdict) or is_placeholder(found)
             known[row["image"]] = None if silent else found.value
     return known
-
-
-def factor_weights(task, judges, places):
-    """Weights by a one-factor model of the judges' values, without any rating; those of the strong ones average 1."""
-    table = np.array([[np.nan if (v := task.said[judge][p]) is None else v for judge in judges] for p in places])
-    table = table[~np.isnan(table).any(axis=1)]
-    deviation = table.std(axis=0)
-    varied = deviation > 0
-    correlation = np.corrcoef(table[:, varied].T)
-    loadings = one_factor(correlation)
-    weights = dict.fromkeys(judges, 1e-6)
-    names = [judge for judge, varies in zip(judges, varied, strict=True) if varies]
-    for name, loading, sd in zip(names, loadings, deviation[varied], strict=True):
-        weights[name] = max(1e-6, loading / (1 - min(loading**2, 0.95)) / sd)
-    scale = np.mean([weights[judge] for judge in STRONG])
-    return {judge: weight / scale for judge, weight in weights.items()}
 
 
 def alone(judge):
@@ -193,8 +167,6 @@ def juries(task):
     table["… + weak, known weights"] = task.agreement(task.values(*with_weak(low))), f"weight {low}"
     values, taken = task.chosen(WEAK_WEIGHTS, with_weak, [with_weak])
     table["… + weak, weight chosen"] = task.agreement(values), f"images by weight {taken}"
-    values, weights = task.by_factor((*STRONG, *WEAK), USED)
-    table["… + weak, one-factor weights"] = task.agreement(values), f"mean weights {weights}"
     return table
 
 

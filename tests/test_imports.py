@@ -19,8 +19,7 @@ MAY: dict[str, set[str]] = {
     "files": {"errors"},
     "types": {"evidence", "report", "settings"},  # for annotations, and when a notebook shows a verdict
     "plugins": {"errors"},
-    "fitted": {"errors", "files"},
-    "settings": {"errors", "files", "fitted", "plugins"},
+    "settings": {"errors", "files", "plugins"},
     "stages": set(),
     "weights": {"errors", "plugins", "settings"},
     "language": {"errors", "settings", "types"},
@@ -40,7 +39,6 @@ MAY: dict[str, set[str]] = {
     "runs.datasets": {"errors", "files", "plugins", "types"},
     "api": {"errors", "evidence", "language", "plugins", "rubrics", "runs", "samples", "settings", "types", "vision"},
     "runs": {"errors", "files", "models", "plugins", "samples", "serial", "settings", "types", "vision", "wording"},
-    "fitting": {"errors", "evidence", "fitted", "models", "report", "runs", "serial", "settings", "types", "wording"},
     "pages": {
         *("api", "errors", "evidence", "files", "plugins", "report", "rubrics", "runs", "samples", "serial"),
         *("settings", "stages", "types", "vision", "weights", "wording"),
@@ -49,7 +47,7 @@ MAY: dict[str, set[str]] = {
     "probe": {"api", "errors", "plugins", "report", "rubrics", "samples", "settings", "types"},
     "adapters": {"api", "errors", "files", "rubrics", "runs", "samples", "settings", "types", "vision", "wording"},
     "cli": {
-        *("adapters", "api", "errors", "files", "fitted", "fitting", "illusion", "language", "models"),
+        *("adapters", "api", "errors", "files", "illusion", "language", "models"),
         *("pages", "plugins", "probe", "report", "rubrics", "runs", "samples", "settings", "trackers"),
         *("types", "weights", "wording"),
     },

@@ -68,7 +68,6 @@ OUTSIDE = {
     "home": '"elsewhere"',
     "record": '"/tmp/a"',
     "answers": '"/tmp/a"',
-    "weights": '"/etc/passwd"',
     "mirror": '"http://127.0.0.1:9"',
     "detector": '"hf:owner/model"',
     "matcher": '"hf:file.toml"',
@@ -82,9 +81,8 @@ def test_a_file_that_merely_lies_there_sends_nothing_anywhere(name: str, monkeyp
         load()
     monkeypatch.setenv("ONPROMPT_CONFIG", "/dev/null")
     assert load().pair == 2
-    if name != "weights":
-        monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
-        assert load().pair == 3
+    monkeypatch.setenv("ONPROMPT_CONFIG", "onprompt.toml")
+    assert load().pair == 3
 
 
 def test_the_file_in_use_is_named_and_a_flag_trusts_it() -> None:

@@ -17,11 +17,12 @@ from pydantic import (
     model_validator,
 )
 
-from onprompt import files, fitted
+from onprompt import files
 from onprompt.errors import SettingsError
 from onprompt.plugins import did_you_mean
 
 FILE = "onprompt.toml"
+MAX_BYTES = 10**7  # of that file
 PREFIX = "ONPROMPT_"
 CONFIG, QUIET, TYPED = PREFIX + "CONFIG", PREFIX + "QUIET", PREFIX + "TYPED"
 NO_SETTINGS = {CONFIG, QUIET, TYPED, PREFIX + "WEB_TOKEN"}  # variables that are something else
@@ -35,11 +36,11 @@ ASCENDING = (  # settings of which none may be smaller than the one before
     ("attributes_3", "attributes_4"),
     ("min_confidence", "low_confidence"),
 )
-PRIVATE = frozenset(
-    {"home", "mirror", "answers", "record", "weights", "base_url", "api_key", "asked_by"}
-)  # never stored with a verdict
+PRIVATE = frozenset({"home", "mirror", "answers", "record", "base_url", "api_key", "asked_by"})  # not in a verdict
 # Settings that decide where images and keys go and which files are used: a file has to be named to set them.
-OUTWARD = ("home", "mirror", "answers", "record", "weights", "base_url", "api_key", "model", "models")
+OUTWARD = ("home", "mirror", "answers", "record", "base_url", "api_key", "model", "models")
+
+Layer = tuple[str, dict[str, Any]]  # where settings come from, and their values
 
 
 def number(default: float, description: str, low: float = 0.0, high: float = 1.0) -> Any:
@@ -121,10 +122,6 @@ class Settings(BaseModel):
     jury_weights: tuple[tuple[str, float], ...] = Field(
         default=(), description="jury: weights by model; others have their known weight (docs/jury.md) or 1"
     )
-    weights: Path | None = Field(
-        default=None, description="file with weights of the jury and of the evidence's parts, by `onprompt fit`"
-    )
-    weights_source: str = option("", "name and sha256 of that file; set when it is read")
     device: str = option("CPU", "local: what runs the model, CPU or GPU (Intel)")
     base_url: str = option("", "address of the model's server; empty: the backend's default")
     api_key: SecretStr = Field(
@@ -223,13 +220,13 @@ def config_file() -> Path | None:
     return Path(FILE) if Path(FILE).is_file() else None
 
 
-def read_file() -> list[fitted.Layer]:
+def read_file() -> list[Layer]:
     """The settings in the file. One that merely lies in the current folder may be a stranger's."""
     path = config_file()
     if not path:
         return []
     try:
-        values = tomllib.loads(files.read_file(path, fitted.MAX_BYTES).decode("utf-8"))
+        values = tomllib.loads(files.read_file(path, MAX_BYTES).decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"can't read {path}: {getattr(error, 'strerror', None) or error}") from error
     if not os.environ.get(CONFIG):
@@ -246,7 +243,7 @@ def read_file() -> list[fitted.Layer]:
 
 
 def load(origin: str = "an argument", /, **overrides: Any) -> Settings:
-    """Defaults, overridden by the file, then the environment, then `overrides`; `weights` is read where it is named."""
+    """Defaults, overridden by the file, then the environment, then `overrides`."""
     return load_with_origins(origin, **overrides)[0]
 
 
@@ -259,11 +256,11 @@ def load_with_origins(origin: str = "an argument", /, **overrides: Any) -> tuple
     origins: dict[str, str] = {}
     variables = {name for name, value in os.environ.items() if name.startswith(PREFIX) and value} - NO_SETTINGS
     typed = os.environ.get(TYPED, "").split()
-    environment: list[fitted.Layer] = [
+    environment = [
         (SET if name in typed else name, {name.removeprefix(PREFIX).lower(): os.environ[name]})
         for name in sorted(variables)
     ]
-    for source, layer in fitted.with_weights([read_file(), environment, [(origin, overrides)]]):
+    for source, layer in [*read_file(), *environment, (origin, overrides)]:
         for name, value in layer.items():
             if name not in Settings.model_fields:
                 raise SettingsError(f"no setting {name!r} (in {source}){did_you_mean(name, Settings.model_fields)}")

@@ -213,7 +213,7 @@ def commands(name: str, path: Path) -> list[tuple[str, Callable[[], int | None]]
         f"gate --fail-under score=3@.5 --fail-over cost=1 --junit {out}.xml --summary {out}.md",
         *(f"report --out {out}", f"report --out {out}.html", "report --to markdown", "report --to badge"),
         *(f"export --to {to} --out {out}.{to}" for to in ("csv", "csv --answers", "claims.jsonl", "geneval")),
-        *("check", f"fit --out {out}.toml", f"fit --no-reviews --out {out}.toml"),
+        "check",
     ]
     calls = [(line, partial(invoke, line, path)) for line in lines]
     return [*calls, *((each.__name__, partial(each, path)) for each in (in_python, in_a_browser, resumed))]

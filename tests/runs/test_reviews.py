@@ -1,4 +1,4 @@
-"""Reviews in a run file: what is kept, undone, found damaged, and read by `agree` and `fit`."""
+"""Reviews in a run file: what is kept, undone, found damaged, and read by `agree`."""
 
 from __future__ import annotations
 

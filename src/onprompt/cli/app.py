@@ -28,7 +28,7 @@ GROUPS = {  # of the commands, as `onprompt --help` lists them
     "Judge one image": (*plugins.modules("rubrics"), "see", "parse"),
     "Judge many": ("run", "gate", "check", "illusion"),
     "Look at a run": ("show", "report", "review", "compare", "agree", "export"),
-    "Set up": ("settings", "models", "probe", "fit", "serve"),
+    "Set up": ("settings", "models", "probe", "serve"),
 }
 ADDED = "From other packages"
 

@@ -1,12 +1,11 @@
-"""`agree`, `compare` and `fit`: a run against human ratings, runs against each other, the weights of a jury."""
+"""`agree` and `compare`: a run against human ratings, and runs against each other."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -14,12 +13,9 @@ from onprompt import plugins
 from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
 from onprompt.cli.running import parse_columns
 from onprompt.errors import UserError
-from onprompt.files import is_same
 from onprompt.wording import plural
 
 if TYPE_CHECKING:
-    from onprompt.fitting.validation import Fit
-    from onprompt.fitting.weights import Voices
     from onprompt.report.ratings import Ratings
     from onprompt.runs.reading import Run
     from onprompt.types import Rubric
@@ -182,70 +178,3 @@ def parse_scale(text: str) -> tuple[float, float]:
     if not match:
         raise UserError(f"--human-scale takes LOW-HIGH, such as 1-5 or -2-2, not {text!r}")
     return float(match[1]), float(match[2])
-
-
-@app.command()
-def fit(
-    run_file: RunPath,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The file of weights to write, for `--set weights=FILE`.")],
-    human: Human = None,
-    no_reviews: Annotated[
-        bool, typer.Option("--no-reviews", help="Without ratings: weights by how the voices agree.")
-    ] = False,
-    column: RatingColumns = None,
-    json: Json = False,
-) -> None:
-    """Fit the weights of a jury and of the evidence to human ratings."""
-    from onprompt import fitted
-    from onprompt.fitting.validation import NO_RATINGS, document, weight_lines
-    from onprompt.fitting.weights import as_settings, one_factor_weights
-    from onprompt.runs.reading import Run
-
-    if any(is_same(out, path) for path in (run_file, *map(Path, human or ()))):
-        raise UserError(f"{out} would be overwritten; choose another file with --out")
-    run = Run(run_file)
-    given = None if no_reviews and not human else find_ratings([run], human, column)
-    if given and not human:
-        echo(f"{given.origin}; --no-reviews takes none", err=True)
-    voices, result = fit_run(run, given.ratings if given else None)
-    weights = result.weights if result else one_factor_weights(voices)
-    reviewers = f"reviews by {', '.join(sorted(given.ratings.raters))}" if given else ""
-    origin = ", ".join(Path(name).name for name in human) if human else reviewers
-    about: dict[str, Any] = {"run": run_file.name, "human": origin, "samples": len(voices.values)}
-    if result:
-        about |= {"method": "ratings", "prompts": result.prompts, "unused_ratings": result.unused}
-    else:
-        about["method"] = "one-factor model"
-    if json:
-        print_json(document(voices, weights, about, result))
-    else:
-        lines = result.lines() if result else [NO_RATINGS]
-        typer.echo("\n".join([*weight_lines(voices, weights), "", *lines]))
-    if result and not result.helps:
-        typer.echo(f"{out} was not written", err=True)
-        raise typer.Exit(1)
-    fitted.write(out, as_settings(voices, weights), {**about, **(result.notes if result else {})})
-    echo(f"weights written to {out}; use them with --set weights={out}", err=True)
-
-
-def fit_run(run: Run, given: Ratings | None) -> tuple[Voices, Fit | None]:
-    """What the voices of a run say; of the rated samples, with the fit to their ratings, if there are any."""
-    import numpy as np
-
-    from onprompt.fitting.validation import fit_and_validate
-    from onprompt.fitting.weights import read
-    from onprompt.report.ratings import mean
-    from onprompt.report.statistics import to_groups
-
-    prompts = {row.id: row.group for row in run.rows()}
-    rated = given.rated_ids(prompts) if given else None
-    ids, voices = read(run, rated)
-    if not ids:
-        raise UserError(
-            f"{run.path} has no verdict of a jury or of the evidence {'with a rating' if given else ''}".strip()
-        )
-    if given is None or rated is None:
-        return voices, None
-    human = np.array([mean(given.by_item[sample].values()) for sample in ids])
-    result = fit_and_validate(voices, human, to_groups([prompts[sample] for sample in ids]))
-    return voices, replace(result, unused=len(rated) - len(ids))

@@ -34,7 +34,7 @@ from onprompt.wording.jury import NOTHING_CHECKED, jury_failed
 ASKS = Asks.SEVERAL
 VERSION = 2  # of how voices add up: with a new one, runs combine their cached answers again
 AHEAD = 2  # samples in progress per question in progress: no model waits for the slowest
-SETTINGS = (*(name for name in Settings.model_fields if name.startswith("jury_")), "weights_source")
+SETTINGS = [name for name in Settings.model_fields if name.startswith("jury_")]
 NOT_REPRODUCED = ("versions", "settings")  # parts of a judge's identity that are stored elsewhere
 DISAGREEMENT = 0.5  # difference between two voices' values above which they disagree
 Result = Verdict | OnpromptError
@@ -73,7 +73,6 @@ class JuryJudge(Judge):
         self.names = [*self.asked, *([EVIDENCE] if measured else [])]
         if len(set(self.names)) < len(self.names):
             raise UserError("a jury has the same model twice; to ask a model repeatedly, use --set repeats=3")
-        combining.check_fitted(self.asked, settings)
         self.model = ", ".join(self.asked)
         self.slots = AHEAD * max(judge.slots for judge in models)
         self.bound_by = "model" if any(judge.bound_by == "model" for judge in self.members) else "server"

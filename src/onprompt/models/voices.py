@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
-from onprompt.errors import SettingsError
 from onprompt.settings import Settings
 from onprompt.types import FactorScore, Rubric, Voice
 from onprompt.types.contracts import geometric_mean
@@ -40,16 +39,6 @@ def weights(names: Sequence[str], settings: Settings) -> list[float]:
     sharing = Counter(name.removeprefix(CLAIMS) for name in names if name not in own)
     models = [(name, name.removeprefix(CLAIMS)) for name in names]
     return [own[name] if name in own else weight_of(model, settings) / sharing[model] for name, model in models]
-
-
-def check_fitted(models: Sequence[str], settings: Settings) -> None:
-    """Refuse weights that were fitted for other models: a weight only means something beside the others."""
-    fitted = [name for name, _ in settings.jury_weights]
-    if settings.weights_source and fitted and set(fitted) != set(models):
-        raise SettingsError(
-            f"{settings.weights_source.partition(' ')[0]} has weights for {', '.join(fitted)}, but the jury is "
-            f"{', '.join(models)}: fit weights for these models, or leave the file out"
-        )
 
 
 def shares(models: Sequence[float], evidence: float = 0.0) -> list[float]:

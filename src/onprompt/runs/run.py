@@ -34,8 +34,7 @@ CHUNK = 64  # samples added in one transaction: each may hold an image
 # Settings that change how long a verdict takes or what it costs, but not what it says.
 IRRELEVANT = PRIVATE | {
     *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "breaker_pause"),
-    *("price_in", "price_out", "budget"),
-    *("max_megabytes", "weights_source"),  # the weights themselves are settings
+    *("price_in", "price_out", "budget", "max_megabytes"),
 }
 JURY = {name for name in Settings.model_fields if name.startswith("jury_")}  # what only a jury depends on
 

@@ -1,1 +1,0 @@
-"""Weights of a jury's voices, by a user's raters or by how voices agree with each other."""
