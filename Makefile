@@ -28,7 +28,7 @@ test-extras: .venv/extras .venv-adapters/ready .venv-harnesses/ready .promptfoo/
 	.venv-adapters/bin/python -m pytest $(ADAPTERS:%=tests/extras/test_%.py)
 	.venv-harnesses/bin/python -m pytest $(HARNESSES:%=tests/extras/test_%.py)
 
-# Kills, broken files, bad servers, memory: new cases at every run, about 20 minutes; outside of CI.
+# Kills, broken files and answers, odd requests: new cases at every run, about 20 minutes; outside of CI.
 test-hostile: .venv/ready
 	$(BIN)/python -m tests.hostile
 
