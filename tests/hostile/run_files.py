@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from onprompt import load_run, plugins
 from onprompt.cli import app
 from onprompt.errors import OnpromptError, UserError
-from onprompt.pages.review import Desk, Filters, Queue, ReviewDesk
+from onprompt.pages.review import Filters, Queue, ReviewDesk
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run
 from onprompt.runs.reviews import Review, ReviewFile
@@ -46,6 +46,8 @@ ODD = (
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
 FOREIGN = (
     "CREATE VIEW more AS SELECT 1",
+    "CREATE TABLE more (x)",
+    "CREATE INDEX more ON samples (prompt)",
     "CREATE TRIGGER more AFTER INSERT ON reviews BEGIN DELETE FROM reviews; END",
     "CREATE VIRTUAL TABLE more USING fts5(x)",
     f"DROP VIEW present_verdicts; CREATE VIEW present_verdicts AS {ENDLESS} SELECT v.* FROM verdicts v, n WHERE x < 0",
@@ -53,15 +55,14 @@ FOREIGN = (
     "DROP TABLE errors; CREATE VIEW errors AS SELECT * FROM verdicts",
     "ALTER TABLE verdicts ADD COLUMN more AS (zeroblob(1000000000))",
 )
-COMMANDS = (
-    *("show RUN", "show RUN --worst 3", "show RUN --flagged", "show RUN --json", "show RUN --by model"),
-    *("show RUN --by kind", "show RUN --id 0", "show RUN --id 1 --json", "show RUN --id 2 --picture OUT.png"),
-    *("agree RUN", "agree RUN --json", "compare RUN --by model", "compare RUN --by category", "check RUN"),
-    "gate RUN --fail-under value=.1 --fail-over errors=0 --baseline WHOLE",
-    "gate RUN --fail-under score=3@.5 --fail-over cost=1 --junit OUT.xml --summary OUT.md",
-    *("report RUN --out OUT", "report RUN --out OUT.html", "report RUN --to markdown", "report RUN --to badge"),
-    *(f"export RUN --to {to} --out OUT.{to}" for to in ("csv", "csv --answers", "claims.jsonl", "geneval")),
-    "run DATA --rubric RUBRIC --out RUN",
+COMMANDS = (  # the path of the run file comes second
+    *("show", "show --worst 3", "show --flagged", "show --json", "show --by model", "show --by category"),
+    *("show --id 0", "show --id 1 --json", "show --id 2 --picture OUT.png"),
+    *("agree", "agree --json", "compare --by model", "compare --by category", "check"),
+    "gate --fail-under value=.1 --fail-over errors=0 --baseline WHOLE",
+    "gate --fail-under score=3@.5 --fail-over cost=1 --junit OUT.xml --summary OUT.md",
+    *("report --out OUT", "report --out OUT.html", "report --to markdown", "report --to badge"),
+    *(f"export --to {to} --out OUT.{to}" for to in ("csv", "claims.jsonl", "geneval")),
 )
 
 
@@ -75,7 +76,7 @@ def whole(rubric: str = "verify") -> Path:
     lines = EDITS if rubric == "edit" else ("id,image,prompt,model,category", *rows, "none,none.png,a cup,m1,c1")
     path = folder / f"{rubric}.sqlite"
     path.with_suffix(".csv").write_text("\n".join(lines))
-    invoke("run DATA --rubric RUBRIC --out RUN", path, rubric)
+    invoke(f"run --rubric {rubric} --out {path}", path.with_suffix(".csv"))
     protocol = plugins.load("rubrics", rubric).RUBRIC
     with ReviewFile(path) as file:
         for number, rater in ((1, "Ada"), (1, "Bob"), (2, "Ada")):
@@ -168,7 +169,10 @@ def attempt(line: str, path: Path, rubric: str) -> int:
     """The exit code of something that reads a run file, which ends in time and raises no error but ours."""
     start = time.monotonic()
     try:
-        return invoke(line, path, rubric) if line in COMMANDS else OTHERS[line](path) or 0
+        if line in COMMANDS:
+            out, baseline = path.parent / "out", whole(rubric)
+            return invoke(line.replace("OUT", str(out)).replace("WHOLE", str(baseline)), path)
+        return OTHERS[line](path, rubric) or 0
     except OnpromptError as error:
         return error.exit_code
     except Exception as error:
@@ -177,19 +181,21 @@ def attempt(line: str, path: Path, rubric: str) -> int:
         assert time.monotonic() - start < LONGEST, f"{line} takes too long"
 
 
-def invoke(line: str, path: Path, rubric: str) -> int:
+def invoke(line: str, path: Path) -> int:
     """The exit code of a command, run in this process."""
-    names = {"RUN": path, "OUT": path.parent / "out", "DATA": path.with_suffix(".csv"), "RUBRIC": rubric}
-    if path.name == "run.sqlite":
-        names |= {"DATA": whole(rubric).with_suffix(".csv"), "WHOLE": whole(rubric)}
-    words = re.sub("[A-Z]{3,}", lambda found: str(names[found[0]]), line).split()
-    result = CliRunner().invoke(app, words)
+    first, *rest = line.split()
+    result = CliRunner().invoke(app, [first, str(path), *rest])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result.exit_code
 
 
-def in_python(path: Path) -> None:
+def resume(path: Path, rubric: str) -> int:
+    """Go on with a run in the file."""
+    return invoke(f"run --rubric {rubric} --out {path}", whole(rubric).with_suffix(".csv"))
+
+
+def in_python(path: Path, rubric: str) -> None:
     """load_run, its rows and its verdicts, in a notebook."""
     loaded = load_run(path)
     _ = repr(loaded)
@@ -201,9 +207,9 @@ def in_python(path: Path) -> None:
             _ = repr(verdict), verdict._repr_html_()
 
 
-def in_a_browser(path: Path) -> None:
+def in_a_browser(path: Path, rubric: str) -> None:
     """The pages of a review, a save and an undo."""
-    with closing(ReviewDesk(path, 0, Desk(show_raters=True))) as desk:
+    with closing(ReviewDesk(path)) as desk:
         desk.start()
         for number in (desk.progress("Ada", Filters(kind)).following for kind in get_args(Queue)):
             if number is not None:
@@ -214,4 +220,5 @@ def in_a_browser(path: Path) -> None:
                 desk.undo("Ada")
 
 
-OTHERS = {"in Python": in_python, "in a browser": in_a_browser}
+Reader = Callable[[Path, str], int | None]
+OTHERS: dict[str, Reader] = {"in Python": in_python, "in a browser": in_a_browser, "resumed": resume}
