@@ -1,7 +1,8 @@
 """How well verdicts agree with people and with what is true: `python bench/verdict.py DATA [PART …]`
 
 Parts: people (ratings of generated images and of captions), pairs (a photo's own caption against another photo's, and
-against one with a word swapped), controls (empty pictures, own and others' captions). Without a part, all. Each figure has a 95 % interval from a bootstrap over prompts or photos, the aim, and the mean coverage.
+against one with a word swapped), controls (empty pictures, own and others' captions). Without a part, all.
+Each figure has a 95 % interval from a bootstrap over prompts or photos, the aim, and the mean coverage.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """How well pictures are seen: `python bench/vision.py DATA [part …]` where DATA/coco holds annotated photos.
 
 Parts: names (open vocabulary), masks, colors, places (left, right, above, below), text, postures, smiles (DATA/pairs
-too), tiles, speed, cores. Without a part, all. Each prints its figures with a 95 % interval from a bootstrap over photos
-or objects, and what was aimed at. Presence and counts: calibrate.py.
+too), tiles, speed, cores. Without a part, all. Each prints its figures with a 95 % interval from a bootstrap over
+photos or objects, and what was aimed at. Presence and counts: calibrate.py.
 """
 
 import argparse
