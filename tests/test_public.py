@@ -31,7 +31,7 @@ def imported_by(*command: str) -> set[str]:
 def best_seconds(*command: str) -> float:
     """Processor time of the best of some runs: a busy machine adds waiting, which is not ours."""
     times = []
-    for _ in range(5):
+    for _ in range(3):
         process = subprocess.Popen([sys.executable, *command], stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -75,14 +75,12 @@ def test_an_edit_is_checked_by_factor(tmp_path: Path) -> None:
             assert_edit(*edit, at_least=wrong)
 
 
-def test_the_fixture_takes_a_mask_and_passes_what_was_done(tmp_path: Path) -> None:
+def test_the_fixture_takes_a_mask_and_passes_what_was_done(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     before, _, _ = edited_photo(tmp_path)
     with Image.open(before) as picture:
-        picture.convert("L").convert("RGB").save(tmp_path / "gray.png")
-        Image.new("L", picture.size, 255).save(tmp_path / "mask.png")
-    call = f"assert_edit({str(before)!r}, 'gray.png', 'make the image black and white', mask='mask.png')"
-    (tmp_path / "test_it.py").write_text(f"def test_it(assert_edit):\n    assert {call}.value > 0.5\n")
-    assert "1 passed" in pytest_run(tmp_path).stdout
+        gray, mask = picture.convert("L").convert("RGB"), Image.new("L", picture.size, 255)
+    check = request.getfixturevalue("assert_edit")
+    assert check(before, gray, "make the image black and white", mask=mask).value > 0.5
 
 
 def test_the_evidence_is_in_the_message(tmp_path: Path) -> None:
