@@ -19,6 +19,8 @@ test: lint
 test-fast: .venv/ready
 	ONPROMPT_HOME=/dev/null/none $(BIN)/python -m pytest tests --ignore tests/extras -m 'not models and not slow' -n $(JOBS) --dist loadfile
 
+# Threads of small networks only wait for each other: each process has one.
+test-extras: export OMP_NUM_THREADS = 1
 test-extras: .venv/extras .venv-harnesses/ready .node/ready
 	$(BIN)/python -m pytest $(PLUGINS:%=%/tests) tests/extras --ignore tests/extras/harnesses -n $(JOBS) --dist loadfile
 	.venv-harnesses/bin/python -m pytest tests/extras/harnesses -n $(JOBS) --dist loadfile

@@ -19,6 +19,7 @@ import sys, xllamacpp
 parameters = xllamacpp.CommonParams()
 parameters.model.path, parameters.mmproj.path = sys.argv[1:]
 parameters.n_ctx, parameters.n_parallel, parameters.port, parameters.warmup = 16384, 1, 0, False
+parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1  # several wait for each other, busily
 server = xllamacpp.Server(parameters)
 print(server.listening_address, flush=True)
 sys.stdin.read()
