@@ -62,7 +62,7 @@ lint: .venv/ready
 
 # Pages are tested in Debian's Chromium, driven by Playwright without a browser of its own; axe-core looks for barriers.
 # promptfoo comes without its optional packages, but for the database that it can't do without.
-.node/ready: .venv/ready
+.node/ready:
 	for needed in chromium npm; do command -v $$needed > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
 		apt-get install -qq -y --no-install-recommends $$needed > /dev/null; } || \
 		{ echo "the tests need $$needed: apt-get install $$needed" >&2; exit 1; }; done
