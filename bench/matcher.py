@@ -16,6 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from graded import interval
 from scipy.stats import kendalltau, rankdata, spearmanr
 from timing import seconds
 
@@ -31,18 +32,6 @@ SWAPPED = {"noun": 0.75, "color": 0.65}  # what is swapped → how often the tru
 def auc(right, wrong):
     ranks = rankdata(np.concatenate([right, wrong]))[: len(right)]
     return (ranks.sum() - len(right) * (len(right) + 1) / 2) / (len(right) * len(wrong))
-
-
-def interval(statistic, groups):
-    """A statistic of rows, and what it is in 95 of 100 resamplings of the groups that the rows come in."""
-    by_group = defaultdict(list)
-    for row, group in enumerate(groups):
-        by_group[group].append(row)
-    names, chance = sorted(by_group), np.random.default_rng(0)
-    draws = (chance.choice(len(names), len(names)) for _ in range(300))
-    found = [statistic(np.array([row for k in draw for row in by_group[names[k]]])) for draw in draws]
-    low, high = np.percentile(found, [2.5, 97.5])
-    return f"{statistic(np.arange(len(groups))):.3f} [{low:.3f}, {high:.3f}]"
 
 
 class Bench:

@@ -3,6 +3,9 @@
 DATA holds coco/photos.jsonl. Cases are made from people's boxes, outlines and captions, and from pictures drawn here
 (`plain_cases.py` says by which rules). Prints one JSON line: the share that is right by kind, its mean over the kinds,
 how many cases there are of each, and which scores were given. --cases writes every case with its verdict.
+
+--people takes the prompts of plain_prompts.csv in place of that, on photos and generated images (DATA/t2i): the scores
+that a person accepts were written by looking at the pictures and by the protocol, before anything was measured on them.
 """
 
 import argparse
@@ -12,9 +15,11 @@ import os
 import random
 import time
 from collections import Counter, defaultdict
+from functools import partial
 from pathlib import Path
 
 import plain_cases
+from plain_photos import Case
 
 from onprompt import verify
 
@@ -30,6 +35,15 @@ def chosen(data, limit, seed):
         found = list(cases.values())
         random.Random(f"{seed} {kind}").shuffle(found)
         yield from found[: limit or None]
+
+
+def accepted(data):
+    """The prompts whose scores a person has written."""
+    with Path(__file__).with_name("plain_prompts.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            allowed = frozenset(map(int, row["accepted"].split("/")))
+            picture = partial(Path, data / row["image"])
+            yield Case(row["kind"], row["note"], row["image"], row["prompt"], allowed, picture)
 
 
 def judged(case):
@@ -50,6 +64,7 @@ def summary(rows, seconds):
         "what": "plain",
         "cases": len(rows),
         "right": round(sum(share.values()) / len(share), 3),
+        "right_of_all": round(right.total() / len(rows), 3),
         **share,
         "n": dict(number),
         "said": {kind: dict(sorted(scores.items())) for kind, scores in said.items()},
@@ -63,12 +78,14 @@ def main():
     parser.add_argument("--limit", type=int, default=30, help="cases of each kind; 0: all")
     parser.add_argument("--cases", type=Path, metavar="OUT.csv")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--people", action="store_true", help="the prompts of plain_prompts.csv")
     options = parser.parse_args()
-    start, rows = time.perf_counter(), []
+    data, start, rows = options.data, time.perf_counter(), []
+    cases = accepted(data) if options.people else chosen(data, options.limit, options.seed)
     with (options.cases or Path(os.devnull)).open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
-        for case in chosen(options.data, options.limit, options.seed):
+        for case in cases:
             rows.append(judged(case))
             writer.writerow(rows[-1])
     print(json.dumps(summary(rows, time.perf_counter() - start)))

@@ -1,8 +1,7 @@
 """How well verdicts agree with people and with what is true: `python bench/verdict.py DATA [PART …]`
 
 Parts: people (ratings of generated images and of captions), pairs (a photo's own caption against another photo's, and
-against one with a word swapped), controls (empty pictures, own and others' captions), ablation (the same without one
-stage at a time). Without a part, all but ablation, which only takes a few minutes more, since what was seen is kept.
+against one with a word swapped), controls (empty pictures, own and others' captions). Without a part, all.
 Each figure has a 95 % interval from a bootstrap over prompts or photos, the aim, and the mean coverage.
 """
 
@@ -19,16 +18,6 @@ from scipy.stats import kendalltau, spearmanr
 from onprompt import verify
 
 CONTROLS = 25  # prompts that each empty picture is judged by
-# What is left out → the settings that leave it out, or the kinds of checks.
-STAGES = {
-    "counts": {"kinds": ("count",)},
-    "color": {"kinds": ("color",)},
-    "relations": {"kinds": ("relation",)},
-    "sizes, places, shapes": {"kinds": ("size", "position", "shape")},
-    "text": {"kinds": ("text",)},
-    "the estimate of the whole": {"kinds": ("whole",)},
-    "the matcher": {"settings": {"matcher": ""}},
-}
 
 
 class Bench(Graded):
@@ -95,31 +84,6 @@ class Bench(Graded):
                 f"{covered:.2f}, of which estimated {estimated:.2f}"
             )
 
-    def ablation(self):
-        print("| without | generated: Spearman | pairs | photos: tau-c | own above other | swapped |")
-        print("|---|---|---|---|---|---|")
-        self.row("(nothing left out)")
-        for name, change in STAGES.items():
-            kept = self.settings
-            self.left_out = change.get("kinds", ())
-            self.settings = kept.model_copy(update=change.get("settings", {}))
-            self.row(name)
-            self.settings, self.left_out = kept, ()
-
-    def row(self, name):
-        made, told = list(cases.generated(self.data)), list(cases.captioned(self.data))
-        found = np.array([self.grade(row["image"], row["text"]).value for row in made])
-        rated = np.array([row["rated"][0] for row in made])
-        photos = np.repeat([self.grade(row["image"], row["text"]).value for row in told], 3)
-        tau = kendalltau([each for row in told for each in row["rated"]], photos, variant="c")[0]
-        own = [(i, *self.both(i, a, b)) for i, a, b in cases.own_and_others(self.data)]
-        swapped = [(i, *self.both(i, a, b)) for _, i, a, b in cases.swapped(self.data)]
-        print(
-            f"| {name} | {spearmanr(rated, found)[0]:.3f} | {pairs(made, rated, found).split()[0]} | {tau:.3f} | "
-            f"{wins(own).split()[0]} | {wins(swapped).split()[0]} |",
-            flush=True,
-        )
-
 
 def pairs(rows, rated, found):
     """How often the better rated of two images of one prompt has the higher value; equal ones count half."""
@@ -139,13 +103,13 @@ def wins(rows):
 
 
 def main():
-    parts = ["people", "pairs", "controls", "ablation"]
+    parts = ["people", "pairs", "controls"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("parts", nargs="*", choices=[*parts, []])
     options = parser.parse_args()
     bench = Bench(options.data)
-    for part in options.parts or parts[:-1]:
+    for part in options.parts or parts:
         getattr(bench, part)()
 
 

@@ -1,9 +1,8 @@
 """How well pictures are seen: `python bench/vision.py DATA [part …]` where DATA/coco holds annotated photos.
 
 Parts: names (open vocabulary), masks, colors, places (left, right, above, below), text, postures, smiles (DATA/pairs
-too), tiles, speed, memory, cores. Without a part, all but memory, which takes a quarter of an hour. Each prints its
-figures with a 95 % interval from a bootstrap over photos or objects, and what was aimed at. Presence and counts:
-calibrate.py.
+too), tiles, speed, cores. Without a part, all. Each prints its figures with a 95 % interval from a bootstrap over
+photos or objects, and what was aimed at. Presence and counts: calibrate.py.
 """
 
 import argparse
@@ -13,7 +12,6 @@ import json
 import os
 import random
 import re
-import resource
 import statistics
 import subprocess
 import sys
@@ -373,16 +371,6 @@ def speed(data):
         )
 
 
-def memory(data):
-    """RSS after 200 and after 2,000 images."""
-    paths = itertools.islice(itertools.cycle(data / "coco" / row["image"] for row in photos(data)), 2000)
-    for number, path in enumerate(paths, 1):
-        onprompt.see(path, ["person", "dog", "cup"], attributes=False)
-        if number in (200, 2000):
-            pages = int(Path("/proc/self/statm").read_text().split()[1])
-            print(f"memory: {pages * resource.getpagesize() / 1e6:.0f} MB after {number} images (aim: within 5 %)")
-
-
 def cores(data):
     """A batch on all cores against the same batch on one."""
     took = {}
@@ -409,7 +397,7 @@ def cores(data):
 
 PARTS = {
     **{"names": names, "masks": mask_overlap, "colors": colors, "places": places, "text": text},
-    **{"postures": postures, "smiles": smiles, "tiles": tiles, "speed": speed, "cores": cores, "memory": memory},
+    **{"postures": postures, "smiles": smiles, "tiles": tiles, "speed": speed, "cores": cores},
 }
 
 
@@ -418,7 +406,7 @@ def main():
     parser.add_argument("data", type=Path)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []])
     options = parser.parse_args()
-    for part in options.parts or [name for name in PARTS if name != "memory"]:
+    for part in options.parts or PARTS:
         PARTS[part](options.data)
 
 

@@ -4,6 +4,8 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,10 +60,20 @@ MAY: dict[str, set[str]] = {
 }
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All that a file says, parsed once for all tests."""
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+def constants(nodes: Iterable[ast.AST]) -> set[object]:
+    return {node.value for node in nodes if isinstance(node, ast.Constant) if node.value}
+
+
 def imported(path: Path) -> set[str]:
     """The parts of onprompt that a file imports, anywhere in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module == "onprompt":
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onprompt."):
@@ -82,9 +94,8 @@ def test_imports_go_one_way(part: str) -> None:
         assert imported(path) <= MAY[part] | {part.split(".")[0]}, path
 
 
-def test_no_two_parts_import_each_other() -> None:
-    imports = {part: set[str]().union(*map(imported, files_of(part))) - {part} for part in MAY if "." not in part}
-    loops = [(a, b) for a in imports for b in imports[a] if "types" not in (a, b) and a in imports.get(b, ())]
+def test_no_two_parts_may_import_each_other() -> None:
+    loops = [(a, b) for a in MAY for b in MAY[a] if a in MAY.get(b, ()) and "types" not in (a, b)]
     assert loops == [], "types name others in annotations alone"
 
 
@@ -92,19 +103,15 @@ def test_no_module_but_its_own_names_a_rubric() -> None:
     """Beside the API, whose functions have the rubrics' names. "rate" is an English word, too."""
     for path in ROOT.rglob("*.py"):
         if path.parent.name != "rubrics" and path.name not in ("api.py", "__init__.py"):
-            constants = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
-            assert not constants & {"verify", "edit"}, path
+            assert not constants(nodes(path)) & {"verify", "edit"}, path
 
 
 def test_no_module_but_its_own_compares_with_the_name_of_a_judge() -> None:
     """What a judge asks is said by its own file (`ASKS`), not by its name."""
     judges = set(plugins.names("judges"))
     for path in ROOT.rglob("*.py"):
-        compared = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Compare)]
-        names = {
-            each.value for node in compared for each in ast.walk(node) if isinstance(each, ast.Constant) if each.value
-        }
-        assert not names & judges, path
+        compared = [node for node in nodes(path) if isinstance(node, ast.Compare)]
+        assert not [node for node in compared if constants(ast.walk(node)) & judges], path
 
 
 def test_flags_are_named_once() -> None:
@@ -113,10 +120,8 @@ def test_flags_are_named_once() -> None:
     texts = {flag.value for flag in Flag} - {"low_confidence"}  # the name of a setting, too
     for path in ROOT.rglob("*.py"):
         parts = set(path.relative_to(ROOT).parts)
-        if parts & rooms or path.name in ("verdict.py", "gate.py"):
-            continue
-        constants = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
-        assert not constants & texts, path
+        if not parts & rooms and path.name not in ("verdict.py", "gate.py"):
+            assert not constants(nodes(path)) & texts, path
 
 
 def test_sql_is_in_two_rooms() -> None:
@@ -124,8 +129,7 @@ def test_sql_is_in_two_rooms() -> None:
     sql = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE FROM|CREATE|PRAGMA) [\w*]")
     for path in ROOT.rglob("*.py"):
         if path.parent.name != "runs" and path.name != "answer_store.py":
-            texts = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
-            assert not [text for text in texts if isinstance(text, str) and sql.search(text)], path
+            assert not [text for text in constants(nodes(path)) if isinstance(text, str) and sql.search(text)], path
 
 
 def test_types_import_nothing_of_ours_at_run_time() -> None:

@@ -25,7 +25,10 @@ def model(folder: Path, score: int) -> str:
     return f"replay/{folder / f'said{score}.jsonl'}"
 
 
-def test_a_test_that_fails_says_why_and_leaves_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
+def test_a_test_that_fails_says_why_leaves_a_picture_and_warns_of_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str
+) -> None:
     monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
     Image.new("RGB", (32, 32), "red").save(tmp_path / "cup.png")
     (tmp_path / "test_it.py").write_text(
@@ -42,27 +45,15 @@ def test_bad(assert_shows):
     raise last
 """
     )
-    run = pytest_run(tmp_path, "--junitxml=junit.xml", "--onprompt-artifacts=shown")
+    options = ("-W", "error", "--junitxml=junit.xml", "-o", f"junit_family={family}", "--onprompt-artifacts=shown")
+    run = pytest_run(tmp_path, *options)
     assert run.returncode == 1, run.stdout + run.stderr
-    assert "1 failed, 1 passed" in run.stdout
+    assert "1 failed, 1 passed" in run.stdout, "and no error"
     assert "cup.png does not show 'two cups': score 1, at least 3 expected" in run.stdout
     names = ["test_it.py_test_bad-2.png", "test_it.py_test_bad.png"]
     assert sorted(path.name for path in (tmp_path / "shown").iterdir()) == names
     properties = Xml.parse(tmp_path / "junit.xml").findall(".//property[@name='onprompt_picture']")
     assert [Path(each.get("value") or "").name for each in properties] == names[::-1]
-
-
-@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
-def test_it_warns_of_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str) -> None:
-    monkeypatch.setenv("ONPROMPT_ANSWERS", str(tmp_path / "answers.sqlite"))
-    Image.new("RGB", (32, 32), "red").save(tmp_path / "cup.png")
-    call = f"assert_shows('cup.png', 'two cups', at_least=3, model={model(tmp_path, 1)!r})"
-    (tmp_path / "test_it.py").write_text(f"def test_bad(assert_shows):\n    {call}\n")
-    run = pytest_run(tmp_path, "-W", "error", "--junitxml=junit.xml", "-o", f"junit_family={family}")
-    assert "score 1, at least 3 expected" in run.stdout
-    (suite,) = Xml.parse(tmp_path / "junit.xml").findall("testsuite")
-    assert (suite.get("failures"), suite.get("errors")) == ("1", "0"), run.stdout
-    assert suite.find(".//property[@name='onprompt_picture']") is not None
 
 
 def test_an_edit_is_checked_by_factor(tmp_path: Path) -> None:
@@ -84,14 +75,12 @@ def test_an_edit_is_checked_by_factor(tmp_path: Path) -> None:
             assert_edit(*edit, at_least=wrong)
 
 
-def test_the_fixture_takes_a_mask_and_passes_what_was_done(tmp_path: Path) -> None:
+def test_the_fixture_takes_a_mask_and_passes_what_was_done(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     before, _, _ = edited_photo(tmp_path)
     with Image.open(before) as picture:
-        picture.convert("L").convert("RGB").save(tmp_path / "gray.png")
-        Image.new("L", picture.size, 255).save(tmp_path / "mask.png")
-    call = f"assert_edit({str(before)!r}, 'gray.png', 'make the image black and white', mask='mask.png')"
-    (tmp_path / "test_it.py").write_text(f"def test_it(assert_edit):\n    assert {call}.value > 0.5\n")
-    assert "1 passed" in pytest_run(tmp_path).stdout
+        gray, mask = picture.convert("L").convert("RGB"), Image.new("L", picture.size, 255)
+    check = request.getfixturevalue("assert_edit")
+    assert check(before, gray, "make the image black and white", mask=mask).value > 0.5
 
 
 def test_the_evidence_is_in_the_message(tmp_path: Path) -> None:

@@ -1,15 +1,17 @@
 """The commands of the tutorials, in blocks marked sh, run on a folder with images, edits and ratings."""
 
 import csv
-import os
 import re
-import subprocess
-import sys
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageOps
+from typer.testing import CliRunner
 
+from onprompt.api import judges
+from onprompt.cli import app
 from tests.conftest import photo
 
 ROOT = Path(__file__).parent.parent
@@ -46,11 +48,16 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.models
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("tutorial-*.md")), ids=lambda path: path.stem)
-def test_commands_run(page: Path, folder: Path) -> None:
-    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), flags=re.S)
-    assert blocks
-    script = "set -e\n" + "".join(blocks).replace(MODEL, f"local/{SMALL}")
-    environment = {**os.environ, "ONPROMPT_ANSWERS": str(folder / "answers.sqlite")}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_commands_run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process, which loads the networks once."""
+    script = "".join(re.findall(r"```sh\n(.*?)```", page.read_text(), flags=re.S)).replace(MODEL, f"local/{SMALL}")
+    assert script
+    monkeypatch.setenv("ONPROMPT_ANSWERS", str(folder / "answers.sqlite"))
+    for line in script.splitlines():
+        program, *words = shlex.split(line)
+        if program == "cp":
+            shutil.copy(*words)
+        else:
+            done = CliRunner().invoke(app, words)
+            assert (program, done.exit_code) == ("onprompt", 0), f"{line}: {done.output}{done.exception!r}"
+    judges.close()

@@ -8,44 +8,26 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from onprompt.adapters import promptfoo
 from tests.conftest import photo_path
 
 ROOT = Path(__file__).parent.parent.parent
-PROGRAM = Path(os.environ.get("PROMPTFOO") or ROOT / ".promptfoo" / "node_modules" / ".bin" / "promptfoo")
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="promptfoo is not installed: npm is missing")
+PROGRAM = Path(os.environ.get("PROMPTFOO") or ROOT / ".node" / "node_modules" / ".bin" / "promptfoo")
 
 
 def evaluate(folder: Path, tests: list[dict[str, Any]], **config: Any) -> list[dict[str, Any]]:
     """The results of an evaluation whose provider echoes the path of a recorded image."""
     assertion = {"type": "python", "value": f"file://{promptfoo.__file__}", "config": config}
-    described = {
-        "prompts": ["{{image}}"],
-        "providers": ["echo"],
-        "tests": tests,
-        "defaultTest": {"assert": [assertion]},
-    }
+    described = {"prompts": ["{{image}}"], "providers": ["echo"], "tests": tests}
+    described["defaultTest"] = {"assert": [assertion]}
     (folder / "promptfooconfig.yaml").write_text(yaml.safe_dump(described))
     command = [
         str(PROGRAM),
-        "eval",
-        "-c",
-        "promptfooconfig.yaml",
-        "-o",
-        "out.json",
-        "--no-cache",
-        "--no-table",
-        "-j",
-        "2",
+        *["eval", "-c", "promptfooconfig.yaml", "-o", "out.json", "--no-cache", "--no-table", "-j", "2"],
     ]
-    off = {
-        "PROMPTFOO_DISABLE_TELEMETRY": "1",
-        "PROMPTFOO_DISABLE_UPDATE": "1",
-        "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
-    }
+    off = {f"PROMPTFOO_DISABLE_{name}": "1" for name in ("TELEMETRY", "UPDATE", "REMOTE_GENERATION")}
     # A root and a config of its own: what one has configured elsewhere is not read.
     own = {"PROMPTFOO_PYTHON": sys.executable, "PROMPTFOO_CONFIG_DIR": str(folder / "home"), "HOME": str(folder)}
     own |= {"ONPROMPT_HOME": os.environ.get("ONPROMPT_HOME", str(Path.home() / ".cache" / "onprompt"))}
@@ -70,9 +52,7 @@ def test_an_evaluation(tmp_path: Path) -> None:
     assert good["score"] > bad["score"]
     whole, *components = bad["componentResults"]
     assert "a laptop (missing)" in whole["reason"]
-    assert [each["reason"].partition(":")[0] for each in components if not each["pass"]] == [
-        "expected 2 × cup",
-        "expected a laptop",
-    ]
+    failed = [each["reason"].partition(":")[0] for each in components if not each["pass"]]
+    assert failed == ["expected 2 × cup", "expected a laptop"]
     assert found["A cup on a table."]["namedScores"]["onprompt_score"] == 4
     assert none["componentResults"][0]["reason"].startswith("no verdict: ")

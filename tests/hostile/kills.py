@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
+import multiprocessing
 import sqlite3
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -18,29 +18,21 @@ SAMPLES, LONGEST = 300, 0.6  # seconds until a kill
 def case(chance: Random, folder: Path) -> Counter[str]:
     """One run, killed ten times or until it is done."""
     data, path, before, killed = table(folder, SAMPLES), folder / "run.sqlite", 0, 0
+    fork = multiprocessing.get_context("fork")  # no start-up of Python, so that kills hit the run itself
     for _ in range(10):
-        child = os.fork()
-        if not child:
-            try:
-                judged(folder, data, concurrency=chance.choice((1, 4, 16)))
-            finally:
-                os._exit(0)
+        child = fork.Process(target=judged, args=(folder, data), kwargs={"concurrency": chance.choice((1, 4, 16))})
+        child.start()
         time.sleep(chance.uniform(0.005, LONGEST))
-        os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        killed += os.WIFSIGNALED(status)
+        child.kill()
+        child.join()
+        killed += child.exitcode != 0
         known = verdicts(path)
         assert known >= before, f"{before} verdicts became {known}"
         before = known
-    child = os.fork()
-    if not child:
-        try:
-            judged(folder, data)
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
-    database = sqlite3.connect(path)
-    assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    database.close()
+    last = fork.Process(target=judged, args=(folder, data))
+    last.start()
+    last.join()
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert scores(folder) == {str(index): index % 10 % 5 for index in range(SAMPLES)}
     return Counter({"kills": killed, "verdicts": SAMPLES})

@@ -15,12 +15,11 @@ import pytest
 import torch
 import transformers
 from PIL import Image
-from safetensors.torch import load_file, save_file
 
 import tiny_detectors
 import tiny_towers
-from onprompt import match, verify
-from onprompt.errors import NotFetched, UntrustedFile, UserError
+from onprompt import verify
+from onprompt.errors import NotFetched, UserError
 from onprompt.runs.reading import Run
 from onprompt.runs.run import JudgeJob
 from onprompt.settings import load
@@ -189,13 +188,6 @@ def test_a_verdict_says_which_model_and_curve_made_the_estimates(folder: Folder)
     assert "prompt_truncated" in long.flags
 
 
-def test_the_built_in_matcher_is_not_mentioned_and_not_uncalibrated() -> None:
-    verdict = verify(mosaic(), "a zebra")
-    assert "matcher" not in verdict.provenance
-    assert verdict.provenance["settings"]["matcher"] == "small"
-    assert not {"matcher_uncalibrated", "prompt_truncated"} & set(verdict.flags)
-
-
 def test_the_revision_is_the_hubs_commit(folder: Folder, tmp_path: Path) -> None:
     commit = "0123456789abcdef0123456789abcdef01234567"
     where = tmp_path / "models--owner--name" / "snapshots" / commit
@@ -231,21 +223,6 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
         hub(tmp_path)
 
 
-def test_weights_that_are_pickled_incomplete_or_broken_are_refused(folder: Folder, tmp_path: Path) -> None:
-    copied(folder("clip"), tmp_path)
-    weights = load_file(tmp_path / "model.safetensors")
-    del weights["text_projection.weight"]
-    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(UntrustedFile, match=r"no text_projection\.weight"):
-        hub(tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(b"nothing of the kind")
-    with pytest.raises(UntrustedFile, match=r"can't load hf:"):
-        hub(tmp_path)
-    (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
-    with pytest.raises(UntrustedFile, match=r"no model\.safetensors .* pickles"):
-        hub(tmp_path)
-
-
 def test_settings_that_do_not_suit_are_refused(folder: Folder) -> None:
     with pytest.raises(UserError, match="permissive = true"):
         hub(folder("clip"), permissive=True)
@@ -258,14 +235,6 @@ def onprompt(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]
     return subprocess.run(
         [sys.executable, "-m", "onprompt", *arguments], capture_output=True, text=True, cwd=folder, env=environment
     )
-
-
-def test_without_a_network_the_command_says_what_to_do(tmp_path: Path) -> None:
-    Image.fromarray(mosaic()).save(tmp_path / "picture.png")
-    result = onprompt(tmp_path, "verify", "picture.png", "a cat", "--set", "matcher=hf:nobody/no-model")
-    assert (result.returncode, result.stdout) == (3, "")
-    assert "nobody/no-model" in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 # ---- calibration -----------------------------------------------------------------------------------------------------
@@ -299,14 +268,11 @@ def trained(folder: Folder, tmp_path_factory: pytest.TempPathFactory) -> Path:
     inputs = words(list(texts), padding="max_length", max_length=tiny_towers.WINDOW, return_tensors="pt")
     inputs |= images(images=list(pictures), input_data_format="channels_last", return_tensors="pt")
     optimizer = torch.optim.Adam(net.parameters(), 3e-3)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # so small a network spends its time waiting for threads on a busy machine
     torch.manual_seed(0)
     for _ in range(100):
         optimizer.zero_grad()
         net(**inputs, return_loss=True).loss.backward()
         optimizer.step()
-    torch.set_num_threads(threads)
     net.save_pretrained(where)
     return where
 
@@ -378,14 +344,3 @@ def test_a_model_that_tells_nothing_is_not_calibrated(folder: Folder, table: Pat
     assert not (tmp_path / "bad.toml").exists()
     with pytest.raises(UserError, match="only hf:OWNER/MODEL or hf:FOLDER can be calibrated, not 'small'"):
         calibrate_matcher([], load())
-
-
-def test_the_command_prints_the_verdict_and_nothing_else(folder: Folder, tmp_path: Path) -> None:
-    Image.fromarray(mosaic()).save(tmp_path / "picture.png")
-    matcher = f"hf:{folder('siglip')}"
-    done = onprompt(tmp_path, "verify", "picture.png", "a light", "--set", f"matcher={matcher}", "--json")
-    assert done.stderr == ""
-    expected = match(tmp_path / "picture.png", ["a light"], settings=load(matcher=matcher))[0]
-    (whole,) = (each for each in json.loads(done.stdout)["checks"] if each["claim"]["kind"] == "whole")
-    assert whole["finding"]["probability"] == pytest.approx(expected, abs=1e-4)
-    assert "torchvision" not in sys.modules

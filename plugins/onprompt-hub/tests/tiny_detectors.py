@@ -9,16 +9,7 @@ import transformers as hf
 
 SIDE = 64
 WORDS = (
-    "cat",
-    "dog",
-    "traffic",
-    "light",
-    "hot",
-    "zebra",
-    "a",
-    "photo",
-    "of",
-    "detect",
+    *("cat", "dog", "traffic", "light", "hot", "zebra", "a", "photo", "of", "detect"),
     *(f"thing{i}" for i in range(99)),
 )
 COCO_LIKE = {0: "N/A", 1: "person", 2: "Cat", 3: "traffic light"}
@@ -49,15 +40,8 @@ def merges(word: str) -> list[tuple[str, str]]:
 def bert_words(folder: Path) -> int:
     """A tokenizer with the marks that Grounding DINO's code looks for at their numbers in BERT's; its size."""
     vocabulary = [f"[unused{number}]" for number in range(1100)]
-    for number, mark in {
-        0: "[PAD]",
-        100: "[UNK]",
-        101: "[CLS]",
-        102: "[SEP]",
-        103: "[MASK]",
-        1012: ".",
-        1029: "?",
-    }.items():
+    marks = {0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 102: "[SEP]", 103: "[MASK]", 1012: ".", 1029: "?"}
+    for number, mark in marks.items():
         vocabulary[number] = mark
     vocabulary += WORDS
     hf.BertTokenizer(vocab={word: number for number, word in enumerate(vocabulary)}).save_pretrained(folder)
@@ -102,21 +86,11 @@ def omdet(folder: Path) -> Any:
     config = hf.OmDetTurboConfig(
         backbone_config=hf.SwinConfig(**SWIN, out_features=["stage2", "stage3", "stage4"]),
         text_config=hf.CLIPTextConfig(**text),
-        image_size=SIDE,
         apply_layernorm_after_vision_backbone=False,
-        text_projection_in_dim=16,
-        text_projection_out_dim=16,
-        class_embed_dim=16,
-        task_encoder_hidden_dim=32,
-        num_queries=10,
-        encoder_in_channels=[16, 32, 64],
-        encoder_hidden_dim=32,
-        vision_features_channels=[32, 32, 32],
-        encoder_dim_feedforward=16,
-        encoder_attention_heads=2,
-        decoder_hidden_dim=32,
-        decoder_num_heads=2,
-        decoder_num_layers=1,
+        **{"image_size": SIDE, "text_projection_in_dim": 16, "text_projection_out_dim": 16, "class_embed_dim": 16},
+        **{"task_encoder_hidden_dim": 32, "num_queries": 10, "encoder_in_channels": [16, 32, 64]},
+        **{"encoder_hidden_dim": 32, "vision_features_channels": [32] * 3, "encoder_dim_feedforward": 16},
+        **{"encoder_attention_heads": 2, "decoder_hidden_dim": 32, "decoder_num_heads": 2, "decoder_num_layers": 1},
         decoder_dim_feedforward=16,
     )
     hf.DetrImageProcessorPil(size={"height": SIDE, "width": SIDE}, do_pad=False).save_pretrained(folder)
@@ -159,13 +133,8 @@ def mask2former(folder: Path) -> Any:
         backbone_config=hf.SwinConfig(**SWIN, out_features=["stage1", "stage2", "stage3", "stage4"]),
         id2label=COCO_LIKE,
         **{"feature_size": 32, "mask_feature_size": 32, "hidden_dim": 32, "encoder_feedforward_dim": 16},
-        **{
-            "encoder_layers": 1,
-            "decoder_layers": 2,
-            "num_attention_heads": 2,
-            "dim_feedforward": 16,
-            "num_queries": 10,
-        },
+        **{"encoder_layers": 1, "decoder_layers": 2, "num_attention_heads": 2, "dim_feedforward": 16},
+        num_queries=10,
     )
     sizes = {"shortest_edge": SIDE, "longest_edge": 2 * SIDE}
     hf.Mask2FormerImageProcessorPil(size=sizes).save_pretrained(folder)

@@ -26,14 +26,6 @@ def archive(path: Path, pickled: bytes, storages: dict[str, bytes] | None = None
 PYTHON_PICKLER: Any = vars(pickle)["_Pickler"]  # the one that can be taught to write foreign names
 
 
-class Evil:
-    def __init__(self, function: Any, *arguments: object) -> None:
-        self.function, self.arguments = function, arguments
-
-    def __reduce__(self) -> tuple[Any, tuple[object, ...]]:
-        return self.function, self.arguments
-
-
 def test_a_tensor_is_made_of_a_storage_only() -> None:
     rebuild = RebuildTensor()
     empty = rebuild(np.zeros(4, dtype=np.float32), 0, (100_000, 0), (0, 1))
@@ -61,10 +53,9 @@ def test_code_in_the_file_is_refused_and_does_not_run(function: str, tmp_path: P
     assert not (tmp_path / "ran").exists()
 
 
-def test_an_import_by_reduce_is_refused(tmp_path: Path) -> None:
-    content = pickle.dumps({"model": Evil(exec, "raise SystemExit")})
-    with pytest.raises(UntrustedFile, match="refused"):
-        read_tensors(archive(tmp_path / "evil.pt", content))
+def test_a_function_named_in_another_way_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UntrustedFile, match=r"refused to load builtins\.exec"):
+        read_tensors(archive(tmp_path / "evil.pt", pickle.dumps({"model": exec}, 4)))
 
 
 def with_tensor(

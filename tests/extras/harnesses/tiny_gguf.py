@@ -26,15 +26,12 @@ def language_model(path: Path, seed: int = 0) -> None:
     chance = np.random.default_rng(seed)
     writer = gguf.GGUFWriter(str(path), "llama")
     tokens = [*letters(), *MARKS]
-    writer.add_context_length(CONTEXT)
-    writer.add_embedding_length(WIDTH)
-    writer.add_block_count(LAYERS)
-    writer.add_feed_forward_length(HIDDEN)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS)
+    numbers = {"context_length": CONTEXT, "embedding_length": WIDTH, "block_count": LAYERS}
+    numbers |= {"feed_forward_length": HIDDEN, "attention.head_count": HEADS, "attention.head_count_kv": HEADS}
+    numbers |= {"rope.dimension_count": WIDTH // HEADS, "vocab_size": len(tokens)}
+    for name, number in numbers.items():
+        writer.add_uint32(f"llama.{name}", number)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(WIDTH // HEADS)
-    writer.add_vocab_size(len(tokens))
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list(tokens)

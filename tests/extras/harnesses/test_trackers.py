@@ -1,30 +1,23 @@
 """Trackers, each the real library in its offline mode: what was sent is read back with the library's own reader."""
 
 import json
-import os
 import struct
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from onprompt.api import judges
+from onprompt.cli import app
 from onprompt.errors import PluginError, UserError
-from onprompt.trackers import Figures, numbers, track
+from onprompt.trackers import track
+from tests.extras.harnesses import THEIRS
 from tests.runs.test_run import judged, table
 
-# What the libraries leave open or will do otherwise one day is theirs.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::FutureWarning"),
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = THEIRS
 
 
 @pytest.fixture
@@ -32,15 +25,6 @@ def run_file(tmp_path: Path) -> Path:
     judged(tmp_path, table(tmp_path, 20, bad=["x,none.png,1 cats"]))
     judges.close()
     return tmp_path / "run.sqlite"
-
-
-def test_the_figures(run_file: Path) -> None:
-    from onprompt.runs.reading import Run
-
-    found = numbers(Run(run_file))
-    assert found["score"] == pytest.approx(2.0)
-    assert found["score_low"] < 2 < found["score_high"]
-    assert (found["verdicts"], found["errors"]) == (20, 1)
 
 
 def test_mlflow(run_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,16 +48,16 @@ def test_wandb(run_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv(f"WANDB_{name}", value)
     assert track(run_file, "wandb").startswith("Weights & Biases run ")
     (folder,) = (tmp_path / "wandb").glob("offline-run-*")
-    until = time.monotonic() + 20  # a process of the library writes the file, at times after its end
-    while (
-        not (records := list(logged(next(folder.glob("*.wandb"))))) or records[-1].WhichOneof("record_type") != "exit"
-    ):
+    until, kinds = time.monotonic() + 20, [""]
+    while kinds[-1:] != ["exit"]:  # a process of the library writes the file, at times after its end
         assert time.monotonic() < until
         time.sleep(0.1)
+        records = list(logged(next(folder.glob("*.wandb"))))
+        kinds = [record.WhichOneof("record_type") for record in records]
     history = {
         item.key or "/".join(item.nested_key): json.loads(item.value_json)
-        for record in records
-        if record.WhichOneof("record_type") == "history"
+        for record, kind in zip(records, kinds, strict=True)
+        if kind == "history"
         for item in record.history.item
     }
     assert history["score"] == pytest.approx(2.0)
@@ -105,7 +89,8 @@ def test_tensorboard(run_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     monkeypatch.setenv("TENSORBOARD_LOGDIR", str(tmp_path / "logs"))
-    track(run_file, "tensorboard")
+    sent = CliRunner().invoke(app, ["export", str(run_file), "--to", "tensorboard"])
+    assert (sent.exit_code, "logged to TensorBoard folder" in sent.stderr) == (0, True)
     events = EventAccumulator(str(tmp_path / "logs" / "run"))
     events.Reload()
     scalars = events.Tags()["scalars"]
@@ -115,21 +100,9 @@ def test_tensorboard(run_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "logs" / "run" / "run.sqlite").read_bytes() == run_file.read_bytes()
 
 
-def test_by_the_command(run_file: Path, tmp_path: Path) -> None:
-    settings = {"TENSORBOARD_LOGDIR": str(tmp_path / "logs"), "ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")}
-    model = f"replay/{tmp_path / 'said.jsonl'}"
-    command = [sys.executable, "-m", "onprompt", "run", "data.csv", "--out", "new.sqlite", "--model", model]
-    environment = os.environ | settings
-    subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment)
-    send = [sys.executable, "-m", "onprompt", "export", "new.sqlite", "--to", "tensorboard"]
-    sent = subprocess.run(send, capture_output=True, text=True, cwd=tmp_path, env=environment)
-    assert (sent.returncode, "logged to TensorBoard folder" in sent.stderr) == (0, True)
-
-
 def test_a_tracker_that_fails_costs_no_run(run_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENSORBOARD_LOGDIR", "/dev/null/none")
     with pytest.raises(UserError, match=r"the run is stored, and `onprompt export .* --to tensorboard` tries again"):
         track(run_file, "tensorboard")
     with pytest.raises(PluginError, match="no tracker 'mlfow'"):
         track(run_file, "mlfow")
-    assert Figures.__slots__

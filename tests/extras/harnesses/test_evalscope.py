@@ -4,17 +4,10 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import photo_path
+from tests.extras.harnesses import THEIRS
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::FutureWarning"),
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = THEIRS
 
 
 def test_a_task(tmp_path: Path) -> None:

@@ -11,9 +11,19 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.extras import tiny_gguf
+from tests.extras.harnesses import tiny_gguf
 
-ROOT = Path(__file__).parent.parent.parent
+# Prints its address, and ends with its input.
+SERVER = """
+import sys, xllamacpp
+parameters = xllamacpp.CommonParams()
+parameters.model.path, parameters.mmproj.path = sys.argv[1:]
+parameters.n_ctx, parameters.n_parallel, parameters.port, parameters.warmup = 16384, 1, 0, False
+parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1  # several wait for each other, busily
+server = xllamacpp.Server(parameters)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -22,19 +32,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     model, vision = folder / "model.gguf", folder / "vision.gguf"
     tiny_gguf.language_model(model)
     tiny_gguf.vision_model(vision)
-    command = [sys.executable, "-m", "tests.extras.llama_server", str(model), str(vision)]
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, cwd=ROOT
-        )
+    command, pipe = [sys.executable, "-c", SERVER, str(model), str(vision)], subprocess.PIPE
+    with (
+        (folder / "log").open("w") as log,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True) as process,
+    ):
         assert process.stdout
-        assert process.stdin
         address = next((line.strip() for line in process.stdout if line.startswith("http://")), "")
         assert address, (folder / "log").read_text()
         yield address
-        process.stdin.close()
-        process.stdout.close()
-        process.wait(30)
 
 
 def judge(server: str, folder: Path, *options: str, rubric: str = "verify") -> subprocess.CompletedProcess[str]:
