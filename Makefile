@@ -25,7 +25,7 @@ test-extras: .venv/extras .venv-harnesses/ready .node/ready
 	$(BIN)/python -m pytest $(PLUGINS:%=%/tests) tests/extras --ignore tests/extras/harnesses -n $(JOBS) --dist loadfile
 	.venv-harnesses/bin/python -m pytest tests/extras/harnesses -n $(JOBS) --dist loadfile
 
-# Kills, broken files and answers, odd requests: new cases at every run, about 20 minutes; outside of CI.
+# Kills, broken files, answers and servers, odd requests: new cases at every run, about 20 minutes; outside of CI.
 test-hostile: .venv/ready
 	$(BIN)/python -m tests.hostile
 

@@ -15,7 +15,7 @@ from random import Random, SystemRandom
 from rich.console import Console
 from rich.table import Table
 
-from tests.hostile import inputs, kills, requests, run_files
+from tests.hostile import inputs, kills, requests, run_files, servers
 
 Case = Callable[[Random, Path], Counter[str]]
 KINDS: dict[str, tuple[Case, int]] = {  # what tries one case, and how often
@@ -23,6 +23,7 @@ KINDS: dict[str, tuple[Case, int]] = {  # what tries one case, and how often
     "images": (inputs.image, 10_000),
     "prompts": (inputs.prompt, 10_000),
     "answers": (inputs.answer, 10_000),
+    "servers": (servers.case, 1_000),
     "run files": (run_files.case, 500),
     "requests": (requests.case, 24),
 }
