@@ -212,7 +212,7 @@ def commands(name: str, path: Path) -> list[tuple[str, Callable[[], int | None]]
         f"gate --fail-under value=.1 --fail-over errors=0 --baseline {honest()[name]}",
         f"gate --fail-under score=3@.5 --fail-over cost=1 --junit {out}.xml --summary {out}.md",
         *(f"report --out {out}", f"report --out {out}.html", "report --to markdown", "report --to badge"),
-        *(f"export --to {to} --out {out}.{to}" for to in ("csv", "csv --answers", "claims.jsonl", "geneval")),
+        *(f"export --to {to} --out {out}.{to}" for to in ("csv", "claims.jsonl", "geneval")),
         *("check", f"fit --out {out}.toml", f"fit --no-reviews --out {out}.toml"),
     ]
     calls = [(line, partial(invoke, line, path)) for line in lines]

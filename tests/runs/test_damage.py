@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from onprompt.errors import OnpromptError, StoreError
 from onprompt.runs.file import RunFile
-from onprompt.runs.reading import stored_verdict
+from onprompt.runs.reading import Run
 from tests.runs.commands import onprompt
 from tests.runs.test_run import judged, scores, table
 
@@ -21,21 +22,16 @@ def run_file(tmp_path: Path) -> Path:
     return tmp_path / "run.sqlite"
 
 
-def change(path: Path, sql: str) -> None:
-    database = sqlite3.connect(path)
-    database.execute(sql)
-    database.commit()
-    database.close()
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        for sql in statements:
+            database.execute(sql)
+        database.commit()
 
 
 def found(path: Path) -> list[str]:
     with RunFile(path) as file:
         return file.damage()
-
-
-def test_a_file_without_damage(run_file: Path) -> None:
-    assert found(run_file) == []
-    assert onprompt("check", run_file).stdout == "no damage found\n"
 
 
 @pytest.mark.parametrize(
@@ -46,10 +42,9 @@ def test_a_sample_that_is_not_as_written_is_found(run_file: Path, changed: str) 
     assert found(run_file) == ["samples 7"]
 
 
-def test_a_sample_that_is_rightly_gone_is_no_damage(tmp_path: Path, run_file: Path) -> None:
-    data = table(tmp_path, 40)
-    data.write_text("\n".join(data.read_text().splitlines()[:-5]) + "\n")
-    judged(tmp_path, data)
+def test_a_file_without_damage_and_a_sample_that_is_rightly_gone(tmp_path: Path, run_file: Path) -> None:
+    assert onprompt("check", run_file).stdout == "no damage found\n"
+    judged(tmp_path, table(tmp_path, 35))
     with RunFile(run_file) as file:
         assert file.first("SELECT sum(gone) FROM samples") == (5,)
     assert not found(run_file)
@@ -58,7 +53,6 @@ def test_a_sample_that_is_rightly_gone_is_no_damage(tmp_path: Path, run_file: Pa
 @pytest.mark.parametrize(
     "sql",
     [
-        "UPDATE verdicts SET score = 3 - score",
         "UPDATE verdicts SET value = value + 0.001",
         "UPDATE documents SET document = replace(document, 'many', 'mank')",
         "UPDATE documents SET document = x'00ff'",
@@ -70,8 +64,8 @@ def test_any_change_of_a_verdict_is_noticed(run_file: Path, sql: str) -> None:
     change(run_file, f"{sql} WHERE sample = 7")
     assert found(run_file) == ["verdict on sample number 7, configuration 1"]
     if not sql.startswith("DELETE FROM documents"):
-        with RunFile(run_file) as file, pytest.raises(StoreError, match="onprompt check"):
-            stored_verdict(file, 1, "6")
+        with pytest.raises(StoreError, match="onprompt check"):
+            Run(run_file).verdict("6")
 
 
 @pytest.mark.parametrize("identity", ["'{'", "x'01'"])
@@ -83,13 +77,11 @@ def test_a_row_that_can_not_be_read_is_an_error_that_says_what_to_do(run_file: P
     assert "is damaged" in result.stderr
     assert f"`onprompt check {run_file}`" in result.stderr
     assert "Traceback" not in result.stderr
-    assert "safe" not in result.stderr
 
 
 def test_check_reads_the_rows_that_are_there_whatever_their_numbers(run_file: Path) -> None:
-    for sql in ("UPDATE samples SET number = 1 << 40 WHERE number = 7", "UPDATE runs SET id = 1 << 60"):
-        change(run_file, sql)
-    change(run_file, "UPDATE verdicts SET sample = 1 << 40 WHERE sample = 7")
+    moved = "UPDATE samples SET number = 1 << 40 WHERE number = 7", "UPDATE runs SET id = 1 << 60"
+    change(run_file, *moved, "UPDATE verdicts SET sample = 1 << 40 WHERE sample = 7")
     result = onprompt("check", run_file)
     assert result.returncode == 6
     told = [line for line in result.stdout.splitlines() if "verdict on" in line]
@@ -97,7 +89,7 @@ def test_check_reads_the_rows_that_are_there_whatever_their_numbers(run_file: Pa
     assert "damaged: verdict on sample number 7, configuration 1" in told
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_flipped_bytes_and_lost_pages(run_file: Path, tmp_path: Path, seed: int) -> None:
     """Whatever is flipped: all verdicts are as they were, or damage is found, or nothing can be read."""
     intact, rng = scores(tmp_path), random.Random(seed)

@@ -59,23 +59,13 @@ def scores(folder: Path) -> dict[str, int | None]:
     return {row.id: row.score for row in Run(folder / "run.sqlite").rows() if row.value is not None}
 
 
-def test_every_sample_gets_its_verdict(tmp_path: Path) -> None:
+def test_every_sample_gets_its_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = judged(tmp_path, data := table(tmp_path, 40))
     assert (summary.done, summary.before, summary.errors.total(), summary.configuration) == (40, 0, 0, 1)
     assert scores(tmp_path) == {str(index): index % 10 % 5 for index in range(40)}
-    again = judged(tmp_path, data)
-    assert (again.done, again.before, again.new) == (0, 40, False)
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted by Linux's /proc")
-def test_many_runs_in_a_process_leave_no_file_open(tmp_path: Path) -> None:
-    def open_files() -> list[str]:
-        return [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
-
-    for number in range(20):
-        (folder := tmp_path / str(number)).mkdir()
-        judged(folder, table(folder, 3))
-    assert [name for name in open_files() if str(tmp_path) in name] == []
+    monkeypatch.chdir(tmp_path)
+    again = judged(tmp_path, Path(data.name))
+    assert (again.done, again.before, again.new) == (0, 40, False), "the way to the data makes no difference"
 
 
 def test_only_what_is_new_or_changed_is_done(tmp_path: Path) -> None:
@@ -99,6 +89,7 @@ def test_other_settings_are_another_configuration(tmp_path: Path) -> None:
     judged(tmp_path, data)
     other = judged(tmp_path, data, send_side=64)
     assert (other.configuration, other.new, other.done) == (2, True, 5)
+    assert other.changed == "send_side"
     same = judged(tmp_path, data, concurrency=9, retries=1)
     assert (same.configuration, same.new, same.before) == (1, False, 5)
     (tmp_path / "said.jsonl").write_text('{"text": "(1)"}')
@@ -119,10 +110,12 @@ def test_a_bad_row_and_an_unreadable_answer_cost_no_other(tmp_path: Path) -> Non
     assert rows["no_score"].text == "? no idea"
 
 
-def test_the_way_to_the_data_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged(tmp_path, table(tmp_path, 5))
-    monkeypatch.chdir(tmp_path)
-    assert judged(tmp_path, Path("data.csv")).before == 5
+def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
+    data = table(tmp_path, 200)
+    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
+    summary = judged(tmp_path, data)
+    assert 20 <= summary.errors["Rejected"] <= 20 + 8, "four threads have up to two samples each in progress"
+    assert "has no answer to this question" in summary.stopped
 
 
 def test_two_runs_can_not_write_to_one_file(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ the same rubric; they no longer do once the picture or the prompt has changed.
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,6 @@ from onprompt.runs.file import RunFile, address_of, connect, damaged, storable, 
 from onprompt.runs.reading import Run, RunRow
 from onprompt.runs.schema import VERSION, row_digest
 from onprompt.types import Outcome, Rubric
-from onprompt.wording import plural
 from onprompt.wording.claims import full_claim
 from onprompt.wording.terminal import UNSAFE
 
@@ -34,10 +32,7 @@ ANSWERED_CHECKS = """SELECT r.checks, d.document FROM present_reviews r
 JOIN documents d ON d.sample = r.sample AND d.configuration = r.configuration
 WHERE r.rubric = ? AND r.configuration = ? AND r.complete"""
 SCORES, SAID = Mapping[str, int], Mapping[str, Outcome]  # what `scores` and `checks` hold, as JSON
-NORMAL = 1.959964  # the 97.5th percentile
-SMALLEST = 5  # samples of which an interval can be computed
-MOST = 0.999  # a correlation that is taken for perfect
-WANTED = 0.1  # the precision of the agreement that reviewers are told about
+SMALLEST = 5  # samples of which a correlation says something
 BANDS = 5  # of `value`, where a rubric has no overall score
 
 
@@ -202,21 +197,3 @@ def in_random_order(rows: Iterable[RunRow]) -> list[int]:
     """
     order = {row.number: hashlib.sha256(row.id.encode(errors="replace")).digest() for row in rows if row.counts}
     return sorted(order, key=order.__getitem__)
-
-
-def half_width(n: int, correlation: float) -> float:
-    """Half of the 95 % interval of Spearman's ρ by n items: Fisher's, with the variance of Bonett and Wright (2000)."""
-    if n < SMALLEST:
-        return 1.0
-    spread = NORMAL * math.sqrt((1 + correlation**2 / 2) / (n - 3))
-    middle = math.atanh(min(max(correlation, -MOST), MOST))
-    return (math.tanh(middle + spread) - math.tanh(middle - spread)) / 2
-
-
-def agreement_words(correlation: float, n: int) -> str:
-    """How well the judge agrees with people so far, how precisely that is known, and how many more would do."""
-    now, needed = half_width(n, correlation), n
-    while half_width(needed, max(correlation, 0.0)) > WANTED:
-        needed += 1
-    more = f"; about {needed - n} more for ±{WANTED:.2f}" if needed > n else ""
-    return f"Spearman's ρ with the judge is {correlation:.2f} ± {now:.2f} on {plural(n, 'verdict')}{more}"

@@ -145,7 +145,6 @@ class Summary:
     configuration: int = 1
     new: bool = True  # whether this way of judging is new to the file
     changed: str = ""  # how it differs from the previous one
-    known: int = 0  # verdicts of this way of judging that the file had before
     before: int = 0  # samples read so far that had a verdict already
     done: int = 0
     incomplete: int = 0  # verdicts of a jury without a model that failed
@@ -185,8 +184,7 @@ def run(
         configuration, new = file.add_configuration(identity)
         (previous,) = file.first("SELECT max(id) FROM configurations WHERE id < ?", (configuration,))
         changed = differing_names(identity, stored_identity(file, previous) if previous else {}) if new else ""
-        known, *_ = file.first("SELECT count(*) FROM verdicts WHERE configuration = ?", (configuration,))
-        summary = Summary(out, configuration, new, changed, known)
+        summary = Summary(out, configuration, new, changed)
         count_calls(file, job)  # of a run that was killed
         file.begin(configuration, data.source, versions(), data.named)
         try:
@@ -206,7 +204,7 @@ def count_calls(file: RunFile, job: JudgeJob) -> tuple[int, int, float | None]:
     if samples.asks(settings.judged_by) is Asks.NONE or not file.run:
         return 0, 0, None
     with closing(AnswerStore(settings.answers)) as answers:
-        total = answers.spent(settings.asked_by, file.started)
+        total = answers.spent(settings.asked_by, *file.first("SELECT min(created) FROM runs", kind=tuple[str]))
     return file.reconcile(total.tokens_in, total.tokens_out, total.cost)
 
 
