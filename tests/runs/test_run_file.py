@@ -155,7 +155,9 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
     judged(tmp_path, data)
     table(tmp_path, 5, bad=["5,missing.png,2 cats"])
     model = f"replay/{tmp_path / 'said.jsonl'}"
-    told = onprompt("run", data, "--out", tmp_path / "run.sqlite", "--model", model, "--dry-run")
+    command = ("run", data, "--out", tmp_path / "run.sqlite", "--model", model, "--dry-run")
+    assert onprompt(*command, "--limit", "4").stdout.startswith("1 call to ")
+    told = onprompt(*command)
     assert told.stdout.startswith("2 calls to "), told
     assert "(3 more cached)" in told.stdout
     assert "skipped 1 item, for example: " in told.stdout
