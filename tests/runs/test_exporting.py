@@ -18,7 +18,7 @@ from onprompt.runs import exporting
 from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run
 from onprompt.runs.run import to_stored
-from onprompt.types import Count, FactorScore
+from onprompt.types import FactorScore
 from tests.pages.stored import Stored, stored_run
 from tests.runs.commands import onprompt
 
@@ -130,14 +130,3 @@ def test_names_of_formats_and_files(factors: Run) -> None:
     told = onprompt("export", factors.path, "--to", "claims.jsonl").stdout
     assert told == f"{2 * len(factors.verdict('a').checks)} claims written to {name}\n"
     assert name.exists()
-
-
-def test_the_number_that_an_article_implies_is_a_kind_of_its_own(tmp_path: Path) -> None:
-    run = Run(stored_run(tmp_path / "run.sqlite", [Stored("a")]))
-    verdict = run.verdict("a")
-    counts = Count(), Count(1, 1, "one", explicit=True), Count(2, None)  # a cup, one cup, cups
-    claims = [replace(verdict.checks[0].claim, kind="count", count=count) for count in counts]
-    checks = tuple(replace(verdict.checks[0], claim=claim) for claim in claims)
-    with RunFile(run.path, writing=True) as file:
-        file.save_verdict(1, to_stored(1, replace(verdict, checks=checks)))
-    assert [check.kind for check in run.checks()] == ["implied count", "count", "count"]

@@ -171,18 +171,6 @@ def test_agree_uses_the_reviews_and_says_so(run_file: Path) -> None:
     assert 0.8 < result["overall"]["ceiling"]["spearman"]["value"] < 1
 
 
-def test_a_review_of_a_locked_file_waits_and_then_says_why(run_file: Path) -> None:
-    with ReviewFile(run_file) as file:
-        file.database.execute("PRAGMA busy_timeout = 50")
-        other = sqlite3.connect(run_file, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreError, match="locked"):
-            file.save(1, 1, "Ada", Review({"score": 1}), RUBRIC)
-        other.execute("ROLLBACK")
-        other.close()
-        file.save(1, 1, "Ada", Review({"score": 1}), RUBRIC)
-
-
 def test_corrected_checks_are_counted_by_kind(tmp_path: Path) -> None:
     path = stored_run(tmp_path / "run.sqlite", [Stored("one"), Stored("two"), Stored("three")])
     checks = Run(path).verdict("one").checks

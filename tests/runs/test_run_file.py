@@ -6,11 +6,9 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,58 +26,41 @@ from tests.runs.test_run import judged, scores, table
 NOBODY = 65534  # a user who may write nowhere
 USAGE = {"tokens_in": 100, "tokens_out": 7, "seconds": 1.0, "cost": None}
 PRICES = {"price_in": 1.0, "price_out": 10.0}
+Change = Callable[[Path], object]
 
 
 def overview(folder: Path, configuration: int = 0) -> Overview:
     return Run(folder / "run.sqlite", configuration).overview
 
 
-def change(folder: Path, sql: str, *values: Any) -> None:
-    """Change a run file behind our back."""
-    with closing(sqlite3.connect(folder / "run.sqlite")) as base:
-        base.execute(sql, values)
-        base.commit()
-
-
-def reply(folder: Path, text: str) -> None:
-    """The only recorded answer, and what it cost."""
-    more = {"spots": [], "structured": False, "refused": []}
-    said = {"text": text, "stop": "end", "model": "m", "usage": USAGE, **more}
-    (folder / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
-
-
-def rewrite(old: str, new: str) -> Callable[[Path], object]:
+def rewrite(old: str, new: str) -> Change:
     """A change of the data."""
     return lambda folder: (folder / "data.csv").write_text((folder / "data.csv").read_text().replace(old, new))
 
 
-def move(old: str, new: str) -> Callable[[Path], object]:
+def move(old: str, new: str) -> Change:
     """Another name for a file."""
     return lambda folder: (folder / old).rename(folder / new)
 
 
-def rows(number: int) -> Callable[[Path], object]:
+def rows(number: int) -> Change:
     return lambda folder: table(folder, number)
 
 
+def late(folder: Path) -> None:
+    shutil.copy2(folder / "cat.png", folder / "late.png")
+
+
+BROKEN, AWAY = rewrite("3,cat.png,3", "3,cat.png\n9,cat.png,3"), move("cat.png", "away.png")
 # What is done to the data of 9 samples, each time before they are judged again; then what the file tells.
-CHANGES: dict[str, tuple[tuple[Callable[[Path], object], ...], dict[str, Any]]] = {
+CHANGES: dict[str, tuple[tuple[Change, ...], dict[str, Any]]] = {
     "samples leave": ((rows(5),), {"samples": 5, "verdicts": 5, "gone": 4}),
     "samples come back": ((rows(5), rows(9)), {"samples": 9, "verdicts": 9, "gone": 0}),
-    "a row is broken": ((rewrite("3,cat.png,3", "3,cat.png\n9,cat.png,3"),), {"samples": 10, "errors": {"bad_row": 1}}),
+    "a row is broken": ((BROKEN,), {"samples": 10, "errors": {"bad_row": 1}}),
     "a row is mended": ((rewrite("3,cat.png,3 cats of 3", "3,cat.png"), rows(9)), {"verdicts": 9, "errors": {}}),
-    "an image is away": (
-        (move("cat.png", "away.png"),),
-        {"verdicts": 0, "outdated": 9, "errors": {"ImageError: missing": 9}},
-    ),
-    "an image comes back": (
-        (move("cat.png", "away.png"), move("away.png", "cat.png")),
-        {"verdicts": 9, "outdated": 0, "errors": {}},
-    ),
-    "a missing image comes": (
-        (rewrite("\n3,cat.png", "\n3,late.png"), lambda folder: shutil.copy2(folder / "cat.png", folder / "late.png")),
-        {"verdicts": 9, "outdated": 0, "errors": {}},
-    ),
+    "an image is away": ((AWAY,), {"verdicts": 0, "outdated": 9, "errors": {"ImageError: missing": 9}}),
+    "an image comes back": ((AWAY, move("away.png", "cat.png")), {"verdicts": 9, "outdated": 0, "errors": {}}),
+    "a missing image comes": ((rewrite("\n3,cat.png", "\n3,late.png"), late), {"verdicts": 9, "errors": {}}),
     "a prompt changes": (
         (rewrite("0 cats of 0", "an elephant"),),
         {"verdicts": 8, "outdated": 1, "errors": {"Rejected": 1}},
@@ -140,7 +121,9 @@ def test_ways_of_judging(tmp_path: Path) -> None:
 
 def test_answers_that_can_not_be_read_were_paid_for_and_what_was_spent_stays_spent(tmp_path: Path) -> None:
     data = table(tmp_path, 2)
-    reply(tmp_path, "No number here.")
+    said = {"text": "No number.", "stop": "end", "model": "m", "usage": USAGE}
+    said |= {"spots": [], "structured": False, "refused": []}
+    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
     summary = judged(tmp_path, data, **PRICES)
     assert summary.errors == {"no_score": 2}
     assert summary.tokens == 2 * 2 * 107, "each was asked twice"
@@ -157,11 +140,10 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
     model = f"replay/{tmp_path / 'said.jsonl'}"
     command = ("run", data, "--out", tmp_path / "run.sqlite", "--model", model, "--dry-run")
     assert onprompt(*command, "--limit", "4").stdout.startswith("1 call to ")
-    told = onprompt(*command)
-    assert told.stdout.startswith("2 calls to "), told
-    assert "(3 more cached)" in told.stdout
-    assert "skipped 1 item, for example: " in told.stdout
-    assert "missing.png" in told.stdout
+    told = onprompt(*command).stdout
+    assert told.startswith("2 calls to "), told
+    for words in ("(3 more cached)", "skipped 1 item, for example: ", "missing.png"):
+        assert words in told
     assert overview(tmp_path).samples == 3, "a plan writes nothing"
 
 
@@ -169,25 +151,24 @@ SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background starts with it ignored
 from pathlib import Path
-from onprompt.runs import datasets
 from onprompt.cli.running import finish
-from onprompt.runs.run import JudgeJob
+from onprompt.runs.datasets import open_dataset
 from onprompt.runs.run import run
-from onprompt.settings import Settings
+from tests.runs.test_run import job
 folder = Path(sys.argv[1])
-settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=1)
 def tell(summary):
     print(summary.done, flush=True)
     time.sleep(0.05)
-job = JudgeJob("verify", settings)
-data = datasets.open_dataset(str(folder / "data.csv"), job.rubric, {})
-finish(run(data, folder / "run.sqlite", job, on_progress=tell))
+judging = job(folder, concurrency=1)
+data = open_dataset(str(folder / "data.csv"), judging.rubric, {})
+finish(run(data, folder / "run.sqlite", judging, on_progress=tell))
 """
 
 
 def test_stopped_by_hand_it_says_how_far_it_came(tmp_path: Path) -> None:
-    data = table(tmp_path, 200)
-    with subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+    data, paths = table(tmp_path, 200), os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", SLOW, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=paths) as process:
         assert process.stdout
         while process.stdout.readline().strip() != "5":
             assert process.poll() is None
@@ -204,50 +185,37 @@ def test_a_run_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
         if path.name.startswith(("pytest-", "popen-")):  # which only their owner may enter
             path.chmod(0o755)
     tmp_path.chmod(0o555)
-    try:
-        assert as_nobody(tmp_path / "run.sqlite") == 4
-    finally:
-        tmp_path.chmod(0o755)
-
-
-def as_nobody(path: Path) -> int:
-    """How many samples a process finds that has no right to write."""
     child = os.fork()
     if not child:
         try:
             if os.geteuid() == 0:
                 os.setgid(NOBODY)
                 os.setuid(NOBODY)
-            os._exit(Run(path).overview.verdicts)
-        except BaseException as error:
-            os.write(2, f"{error!r}\n".encode())
-        os._exit(99)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            os._exit(Run(tmp_path / "run.sqlite").overview.verdicts)
+        finally:
+            os._exit(99)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
+    tmp_path.chmod(0o755)
 
 
 @pytest.mark.parametrize("error", ["", "ImageError"])
 def test_what_others_wrote_does_not_steer_the_terminal(error: str) -> None:
     wild = "a\x1b[2Jb\r\nc\x07"
-    value = None if error else 0.5
-    line = sample_line(RunRow(wild, wild, value, 2, summary=wild, error=error, message=wild))
+    line = sample_line(RunRow(wild, wild, None if error else 0.5, 2, summary=wild, error=error, message=wild))
     assert line.isprintable()
     assert "a[2Jb c" in line
 
 
-def test_a_stored_verdict_is_shown_when_its_image_is_gone(tmp_path: Path) -> None:
+def test_a_stored_verdict_is_shown_when_its_image_is_gone_and_not_in_an_older_form(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     run = Run(tmp_path / "run.sqlite")
     verdict = run.verdict("0")
     assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("So many.\n(0)", [8, 8])
     (tmp_path / "cat.png").unlink()
     assert document(run.verdict("0"))["image_size"] is None
-
-
-def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
-    judged(tmp_path, table(tmp_path, 1))
     with RunFile(tmp_path / "run.sqlite", writing=True) as file:
         file.database.execute("UPDATE documents SET document = ?", ('{"format": "onprompt.verify/4", "score": 0}',))
         file.database.execute("UPDATE verdicts SET digest = ?", (verdict_digest(file.database, (1, 1)),))
     with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
-        Run(tmp_path / "run.sqlite").verdict("0")
+        run.verdict("0")
     assert overview(tmp_path).verdicts == 1

@@ -10,6 +10,7 @@ from onprompt.cli.app import App, Configuration, RunPath, echo, print_json
 from onprompt.cli.judging import AskAgain, Budget, DryRun, Model, judge_settings, print_plan
 from onprompt.cli.running import ProgressLine, finish, parse_columns, print_source
 from onprompt.errors import UserError
+from onprompt.files import replacing
 
 illusion = App(no_args_is_help=True, help="Ask, score and audit IllusionBench (shapes hidden in scenes).")
 SCORING = "original"  # of the groups; the totals are scored in three ways
@@ -32,22 +33,15 @@ def audit_file(
 
     result = audit(file)
     if out:
-        write(out, ".md", "\n".join(markdown(result)) + "\n")
-        write(out, ".json", encoding.dumps(document(result), indent=2, ensure_ascii=False) + "\n")
+        texts = {".md": "\n".join(markdown(result)), ".json": encoding.dumps(document(result), indent=2)}
+        for suffix, content in texts.items():
+            with replacing(out.with_name(out.name.removesuffix(".md").removesuffix(".json") + suffix)) as new:
+                new.write_text(content + "\n", encoding="utf-8")
     if json:
         print_json(document(result))
     else:
         echo(summary(result) if out else "\n".join(text(result)))
     raise typer.Exit(0 if result.aligned else 1)
-
-
-def write(out: Path, suffix: str, text: str) -> None:
-    """Write one of the two reports."""
-    path = out.with_name(out.name.removesuffix(".md").removesuffix(".json") + suffix)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"can't write {path}: {error.strerror or error}") from None
 
 
 @illusion.command("run")

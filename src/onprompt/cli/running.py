@@ -155,8 +155,6 @@ def redraws() -> bool:
 
 def result_lines(summary: Summary) -> Iterator[str]:
     """The results of a run."""
-    from onprompt.runs.file import INCOMPLETE
-
     parts = [plural(summary.done, "verdict")]
     parts += [f"{summary.before:,} already judged"] if summary.before else []
     parts += [plural(summary.errors.total(), "error")]
@@ -164,22 +162,16 @@ def result_lines(summary: Summary) -> Iterator[str]:
     parts += [f"${summary.cost:.4f}"] if summary.cost else []
     yield f"{', '.join(parts)}: {summary.path}"
     for kind, number in summary.errors.most_common():
-        yield f"  {number:,} × {error_words(kind)}, for example: {shorten(summary.examples[kind])}"
+        yield f"  {number:,} × {error_words(kind)}, for example: {one_line(summary.examples[kind])[:MAX_MESSAGE]}"
     if summary.repeated:
         repeat = "repeats" if summary.repeated == 1 else "repeat"
         rows = f"{plural(summary.repeated, 'row')} {repeat} the id of an earlier row"
         yield f"  {rows} and got a new one: {summary.repeat}"
     if summary.incomplete:
-        verdicts = plural(summary.incomplete, "verdict")
-        yield f"  {verdicts} without a model that failed ({INCOMPLETE}); run the same command again to ask it"
+        verdicts = f"{plural(summary.incomplete, 'verdict')} without a model that failed"
+        yield f"  {verdicts}; run the same command again to ask it"
     if summary.stopped:
         yield f"  {summary.stopped}; run the same command again to resume"
-
-
-def shorten(message: str) -> str:
-    """A message on one line."""
-    line = one_line(message)
-    return line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 1]}…"
 
 
 @app.command()

@@ -115,23 +115,19 @@ def export(
         echo(f"logged to {track(run_file, to, configuration)}", err=True)
         return
     of_claims = to.startswith(exporting.CLAIMS)
-    path = out or run_file.with_name(f"{run_file.stem}.{to if of_claims else f'verdicts.{to}'}")
+    ending = "geneval.jsonl" if to == "geneval" else to if of_claims else f"verdicts.{to}"
+    path = out or run_file.with_name(f"{run_file.stem}.{ending}")
     if is_same(path, run_file):
         raise UserError(f"{path} is the run file itself; choose another file with --out")
+    run = Run(run_file, configuration)
     if to == "geneval":
-        export_geneval(run_file, configuration, out or run_file.with_name(f"{run_file.stem}.geneval.jsonl"))
-        return
-    count = exporting.export(Run(run_file, configuration), path, to)
-    echo(f"{plural(count, 'claim' if of_claims else 'sample')} written to {path}")
+        from onprompt.adapters import geneval
 
-
-def export_geneval(run_file: Path, configuration: int, path: Path) -> None:
-    """Write GenEval's results file; images without a verdict go to a second one."""
-    from onprompt import api
-    from onprompt.adapters import geneval
-
-    written = geneval.write(path, geneval.stored(api.load_run(run_file, configuration)))
-    echo(f"{plural(written.results, 'result')} written to {path}, {written.left_out:,} left out")
+        written = geneval.write(path, geneval.stored(run))
+        echo(f"{plural(written.results, 'result')} written to {path}, {written.left_out:,} left out")
+    else:
+        count = exporting.export(run, path, to)
+        echo(f"{plural(count, 'claim' if of_claims else 'sample')} written to {path}")
 
 
 def overview_lines(run: Run) -> Iterator[str]:
@@ -150,12 +146,9 @@ def overview_lines(run: Run) -> Iterator[str]:
     if whole.items:
         score = f", mean score {whole.score}" if whole.score.n else ""
         scores = ", ".join(f"{count:,} × ({score})" for score, count in seen.scores.items())
-        asked = (
-            plugins.load("rubrics", run.rubric).RUBRIC.prompt if run.rubric in plugins.names("rubrics") else "prompt"
-        )
-        yield f"mean value {whole.mean}{score} over {plural(whole.mean.n, asked)}" + (
-            f"; scores: {scores}" if scores else ""
-        )
+        known = run.rubric in plugins.names("rubrics")
+        prompts = plural(whole.mean.n, plugins.load("rubrics", run.rubric).RUBRIC.prompt if known else "prompt")
+        yield f"mean value {whole.mean}{score} over {prompts}{f'; scores: {scores}' if scores else ''}"
     if seen.placeholders:
         yield f"{plural(seen.placeholders, 'verdict')} not verifiable, and not in the mean"
     if seen.tokens:

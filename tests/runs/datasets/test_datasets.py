@@ -8,9 +8,8 @@ import pytest
 
 from onprompt.errors import UserError
 from onprompt.rubrics.edit import RUBRIC as EDIT
-from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import Row, open_dataset, usual_columns
+from onprompt.runs.datasets import Row, open_dataset
 from onprompt.types import Rubric
 
 Write = Callable[..., str]
@@ -49,18 +48,6 @@ def test_two_hundred_rows(write: Write, tmp_path: Path) -> None:
     assert list(dataset.rows()) == found
 
 
-@pytest.mark.parametrize("rubric", [VERIFY, RATE, EDIT], ids=lambda rubric: rubric.name)
-def test_each_usual_column(write: Write, rubric: Rubric) -> None:
-    usual = usual_columns(rubric)
-    assert all(usual[name] for name in (*rubric.required, "id", "model", "category"))
-    first = {name: words[0] for name, words in usual.items()}
-    for name, words in usual.items():
-        for word in words:
-            header = {**first, name: word.upper().replace("_", " ")}
-            data = write(",".join(header.values()), ",".join("x" for _ in header))
-            assert open_dataset(data, rubric, {}).columns == header
-
-
 def test_the_first_guess_wins(write: Write) -> None:
     data = write("caption,path,prompt,img", "c,p.png,a cat,i.png")
     assert open_dataset(data, VERIFY, {}).columns == {"image": "img", "prompt": "prompt"}
@@ -94,16 +81,6 @@ def test_columns_are_named(write: Write) -> None:
     assert (row.id, row.item["prompt"], row.category) == ("7", "a cat", "noon")
     assert good(data, image="a", prompt="b", id="")[0].id == "x.png"
     assert open_dataset(write("Image,image,prompt"), VERIFY, {"image": "Image"}).columns["image"] == "Image"
-
-
-def test_an_edit_has_two_pictures_and_may_have_a_mask(write: Write, tmp_path: Path) -> None:
-    data = write("before,after,instruction,mask", "a.png,b.png,make it red,m.png", "a.png,c.png,make it blue,")
-    one, two = good(data, EDIT)
-    paths = {
-        name: str(tmp_path / path) for name, path in {"before": "a.png", "after": "b.png", "mask": "m.png"}.items()
-    }
-    assert one.item == {**paths, "instruction": "make it red"}
-    assert (one.id, two.id, "mask" in two.item) == ("b.png", "c.png", False)
 
 
 def test_paths_are_looked_for_beside_the_table_and_then_here(

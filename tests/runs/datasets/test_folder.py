@@ -47,14 +47,6 @@ def test_genevals_layout(tmp_path: Path) -> None:
     assert len(rows) == 200
 
 
-def test_genevals_layout_once_for_each_model(tmp_path: Path) -> None:
-    dataset = open_dataset(make(tmp_path, **geneval(0, 1, model="flux/"), **geneval(0, 1, model="sdxl/")), VERIFY, {})
-    assert dataset.columns["model"] == "the first folder"
-    assert [row.model for row in dataset.rows()] == ["flux"] * 4 + ["sdxl"] * 4
-    (tmp_path / "sdxl/00001/samples/0001.png").unlink()
-    assert "model" not in open_dataset(str(tmp_path), VERIFY, {}).columns
-
-
 def test_metadata_that_is_bad_costs_its_own_images(tmp_path: Path) -> None:
     files = geneval(0, 1, 2, 3)
     files |= {"00001/metadata.jsonl": "{oops", "00002/metadata.jsonl": "[]", "00003/metadata.jsonl": '{"tag": "x"}'}
