@@ -121,8 +121,8 @@ def test_ways_of_judging(tmp_path: Path) -> None:
 
 def test_answers_that_can_not_be_read_were_paid_for_and_what_was_spent_stays_spent(tmp_path: Path) -> None:
     data = table(tmp_path, 2)
-    said = {"text": "No number.", "stop": "end", "model": "m", "usage": USAGE}
-    said |= {"spots": [], "structured": False, "refused": []}
+    more: dict[str, Any] = {"usage": USAGE, "spots": [], "structured": False, "refused": []}
+    said = {"text": "No number.", "stop": "end", "model": "m", **more}
     (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
     summary = judged(tmp_path, data, **PRICES)
     assert summary.errors == {"no_score": 2}

@@ -92,7 +92,8 @@ class Commands(TyperGroup):
         command, is_rubric = super().get_command(ctx, cmd_name), cmd_name in plugins.names("rubrics")
         if added := plugins.entry_points(COMMANDS).select(name=cmd_name):
             built_in = command is not None or cmd_name in plugins.modules("rubrics")
-            return single_command(cmd_name, plugins.load_added("command", cmd_name, added, built_in))
+            loaded = plugins.load_added("command", cmd_name, added, built_in)
+            return command_group(loaded) if isinstance(loaded, typer.Typer) else single_command(cmd_name, loaded)
         return rubric_command(cmd_name) if command is None and is_rubric else command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -136,6 +137,13 @@ def single_command(name: str, function: Callable[..., None], text: str | None = 
     single = App()
     single.command(name, help=text)(function)
     return typer.main.get_command(single)
+
+
+def command_group(commands: typer.Typer) -> Any:
+    """A group of commands that a package brings, with help like ours."""
+    for each in commands.registered_commands:
+        each.cls = Command
+    return typer.main.get_command(commands)
 
 
 def setting_name(option: str) -> str:

@@ -139,14 +139,6 @@ def by_others(file: RunFile, rubric: str, rater: str, sample: int) -> list[tuple
     return [(name, file.read(scores, SCORES), comment) for name, scores, comment in rows]
 
 
-def complete_scores(file: RunFile, text: str, rubric: Rubric) -> dict[str, int]:
-    """The scores of a complete review."""
-    given: dict[str, int] = file.read(text, SCORES)
-    if given.keys() != rubric.factors.keys() or any(given[name] not in rubric.factors[name] for name in given):
-        raise damaged(file.path, f"a complete review without a score on the scale of {', '.join(rubric.factors)}")
-    return given
-
-
 def rating_of(scores: Mapping[str, int], rubric: Rubric) -> float:
     """One rating for all factors, on the scale of the first: the score itself where there is only one."""
     if len(rubric.factors) == 1:
@@ -166,7 +158,9 @@ def ratings(file: RunFile, rubric: Rubric, factor: str = "") -> dict[str, dict[s
     """The ratings by rater of each sample that people reviewed, by its id: of all factors together or of one."""
     given: dict[str, dict[str, float]] = {}
     for sample, rater, text in file.query(RATED, (rubric.name,), tuple[str, str, str]):
-        scores = complete_scores(file, text, rubric)
+        scores: dict[str, int] = file.read(text, SCORES)
+        if scores.keys() != rubric.factors.keys() or any(scores[name] not in rubric.factors[name] for name in scores):
+            raise damaged(file.path, f"a complete review without a score on the scale of {', '.join(rubric.factors)}")
         given.setdefault(sample, {})[rater] = float(scores[factor]) if factor else rating_of(scores, rubric)
     return given
 

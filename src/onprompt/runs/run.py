@@ -115,18 +115,12 @@ class JudgeJob:
 def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
     """A verdict as a run file stores it."""
     usage = verdict.usage
-    row = {
-        "score": verdict.score,
-        "value": verdict.value,
-        "low": verdict.interval and verdict.interval[0],
-        "high": verdict.interval and verdict.interval[1],
+    low, high = verdict.interval or (None, None)
+    row = {name: getattr(verdict, name) for name in ("score", "value", "summary", "coverage")}
+    row |= {"low": low, "high": high, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost": usage.cost}
+    row |= {
         "flags": " ".join(map(quote, verdict.flags)),  # a rubric's own may have spaces
-        "summary": verdict.summary,
         "factors": json.dumps({name: factor.score for name, factor in verdict.factors.items()}),
-        "coverage": verdict.coverage,
-        "tokens_in": usage.tokens_in,
-        "tokens_out": usage.tokens_out,
-        "cost": usage.cost,
         "answers": " ".join(answer.key for answer in verdict.answers),
         "image_sha256": verdict.sample.picture.sha256,
     }
@@ -276,13 +270,11 @@ def sample_columns(row: Row, rubric: Rubric) -> dict[str, str]:
 
 def describe(value: object, is_image: bool) -> Any:
     """A value for JSON: an absolute path for an image, a hash for bytes."""
-    if is_image and isinstance(value, str | Path) and not str(value).startswith(("http://", "https://")):
-        return os.path.abspath(value)  # noqa: PTH100 Path.resolve reads the disk, for each of many
-    if isinstance(value, str):
-        return value
     if isinstance(value, bytes):
         return f"sha256:{hashlib.sha256(value).hexdigest()}"
-    return list(value) if isinstance(value, list | tuple) else repr(type(value))
+    if is_image and isinstance(value, str | Path) and not str(value).startswith(("http://", "https://")):
+        return os.path.abspath(value)  # noqa: PTH100 Path.resolve reads the disk, for each of many
+    return value
 
 
 def stamp(path: str | Path) -> str:
