@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
 from collections import Counter
 from pathlib import Path
@@ -118,11 +117,7 @@ def test_a_changed_review_is_damage(run_file: Path) -> None:
             file.save(sample, 1, "Ada", Review({"score": 1}), RUBRIC)
         file.undo("verify", "Ada")
         assert not file.damage(), "an undone review is no damage"
-    database = sqlite3.connect(run_file)
-    database.execute("UPDATE reviews SET scores = '{\"score\": 4}' WHERE id = 2")
-    database.commit()
-    database.close()
-    with RunFile(run_file) as file:
+        file.database.execute("UPDATE reviews SET scores = '{\"score\": 4}' WHERE id = 2")
         assert file.damage() == ["reviews 2"]
 
 
