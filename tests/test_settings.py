@@ -1,7 +1,5 @@
 """Every number of the protocol is a default, and every value can be traced to where it comes from."""
 
-import subprocess
-import sys
 import traceback
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pytest
 
 from onprompt.errors import SettingsError
 from onprompt.settings import Settings, load, load_with_origins
+from tests.runs.commands import onprompt
 
 SEED = {
     **{"weight_class": 0.5, "weight_count": 0.3, "weight_attributes": 0.2},
@@ -82,14 +81,11 @@ def test_a_file_that_merely_lies_there_sends_nothing_anywhere(name: str, monkeyp
 
 
 def test_the_file_in_use_is_named_and_a_flag_trusts_it() -> None:
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "onprompt", *words], capture_output=True, text=True, check=False)
-
     Path("onprompt.toml").write_text("pair = 3\n")
-    assert "settings from onprompt.toml" in run("settings").stderr
+    assert "settings from onprompt.toml" in onprompt("settings").stderr
     Path("onprompt.toml").write_text('pair = 3\nmodel = "openai/gpt"\n')
-    assert run("settings").returncode == 2
-    trusted = run("--config", "onprompt.toml", "settings")
+    assert onprompt("settings").returncode == 2
+    trusted = onprompt("--config", "onprompt.toml", "settings")
     assert 'model = "openai/gpt"' in trusted.stdout
     assert "settings from onprompt.toml" in trusted.stderr
 

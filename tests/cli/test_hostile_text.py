@@ -2,24 +2,21 @@
 
 import csv
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from onprompt.wording.terminal import printable
+from tests.runs.commands import onprompt as command
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202e"
 SPELLED = r"\x1b]0;owned\x07\x9b31m\u202e"
 
 
 def onprompt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    settings = {"ONPROMPT_ANSWERS": str(folder / "answers.sqlite"), "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-m", "onprompt", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | settings, timeout=60)
+    return command(*arguments, ONPROMPT_ANSWERS=str(folder / "answers.sqlite"), PYTHONIOENCODING="utf-8")
 
 
 @pytest.fixture
