@@ -23,6 +23,8 @@ ELSEWHERE = {
     "weights": dict.fromkeys(("strong", "largest"), "onprompt-yolo"),
 }
 LISTED = 30  # names that a message lists, at most
+# What had another name, by entry-point group.
+RENAMED = {("judges", "atoms"): "claims", ("judges", "hybrid"): "claims --measured"}
 
 
 def names(folder: str) -> list[str]:
@@ -78,6 +80,8 @@ def load_added(kind: str, name: str, added: metadata.EntryPoints, built_in: bool
 
 def unknown(kind: str, name: str, known: Iterable[str], group: str) -> PluginError:
     """The error for a name that nothing installed has: the package that brings it, or the closest name."""
+    if new := RENAMED.get((group, name)):
+        return PluginError(f"the {kind} {name!r} is now {new}")
     elsewhere = ELSEWHERE.get(group, {})
     if package := elsewhere.get(name):
         return PluginError(f"no {kind} {name!r}; the package {package} has it: pip install {package}")
@@ -100,9 +104,9 @@ def how_to_install(missing: str, plugin: str = "") -> str:
     return f"pip install {missing}"
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: the closest known name, or all of them if they are few."""
+def did_you_mean(name: str, known: Iterable[str], suggested: int = 1) -> str:
+    """The end of an error message: the closest known names, or all of them if they are few."""
     known = sorted(known)
-    if closest := difflib.get_close_matches(name, known, 1):
-        return f"; did you mean {closest[0]!r}?"
+    if closest := difflib.get_close_matches(name, known, suggested, 0.6 if suggested == 1 else 0.2):
+        return f"; did you mean {' or '.join(map(repr, closest))}?"
     return f"; there are: {', '.join(known)}" if len(known) <= LISTED else ""

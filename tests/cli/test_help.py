@@ -90,9 +90,9 @@ def test_errors_say_what_was_meant_in_the_words_that_were_typed(arguments: tuple
     assert message in error(*arguments)
 
 
-def test_an_unknown_id_names_the_nearest(tmp_path: Path) -> None:
+def test_an_unknown_id_names_the_nearest_three(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 120))
     judges.close()
     run = str(tmp_path / "run.sqlite")
-    assert "no sample '1177'; did you mean '117'?" in error("show", run, "--id", "1177")
+    assert "no sample '1177'; did you mean '117' or '77' or '17'?" in error("show", run, "--id", "1177")
     assert error("show", run, "--id", "zzz").endswith("has no sample 'zzz'"), "and not a list of all"

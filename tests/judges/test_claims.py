@@ -17,9 +17,9 @@ import pytest
 from PIL import Image
 
 import onprompt
-from onprompt import api, serial
+from onprompt import api, plugins, serial
 from onprompt.api import judges
-from onprompt.errors import ServerTrouble, UserError
+from onprompt.errors import PluginError, ServerTrouble, UserError
 from onprompt.judges.claims import DISAGREE
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import datasets
@@ -410,6 +410,12 @@ def test_a_run_is_resumed_and_answers_are_never_paid_for_twice(serve: Serve, tmp
     assert judged("run.sqlite", weight_count=0.5).new
     assert len(requests) == 6
     assert judged("run.sqlite", claims_per_call=1).new
+
+
+@pytest.mark.parametrize(("old", "new"), [("atoms", "claims"), ("hybrid", "claims --measured")])
+def test_old_names_answer_with_the_new_one(old: str, new: str) -> None:
+    with pytest.raises(PluginError, match=f"the judge '{old}' is now {new}$"):
+        plugins.load("judges", old)
 
 
 # -- evidence first --------------------------------------------------------------------------------------------------

@@ -44,7 +44,11 @@ def test_a_comparison_is_a_table_with_its_tests(tmp_path: Path) -> None:
 def test_a_run_is_a_table_and_its_claims_are_another(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     run = Run(stored_run(tmp_path / "run.sqlite", [*four_models(), Stored("<b>", "<script>")]))
-    assert "33 of 33 samples judged" in repr(run)
+    page = run._repr_html_()
+    assert page
+    assert "33 of 33 samples judged" in page
+    assert "<td>two cups on table number 0</td>" in page
+    assert "<script" not in page
     claims = run.to_pandas(claims=True)
     assert list(claims.columns) == ["kind", "asked", "found", "outcome", "probability", "source"]
     assert claims.loc["north/0", "kind"].tolist() == ["object", "count", "relation", "object", "object"]

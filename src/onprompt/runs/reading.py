@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
+from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_type_hints
@@ -370,7 +372,7 @@ class Run:
                 raise UserError(f"{sample!r} has no verdict: {error[0]}: {error[1]}")
             if not row:
                 ids = [name for (name,) in file.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
-                raise NotFound(f"{self.path} has no sample {sample!r}{did_you_mean(sample, ids)}")
+                raise NotFound(f"{self.path} has no sample {sample!r}{did_you_mean(sample, ids, 3)}")
             number, text, inputs = row
             with wrap_db_errors(self.path):
                 if not is_as_written(file.database, (number, self.configuration)):
@@ -403,6 +405,11 @@ class Run:
         seen = self.overview
         judged = f"{seen.verdicts:,} of {seen.samples:,} samples judged"
         return f"<Run {self.path.name}: {self.rubric} by {self.judge}, {judged}>"
+
+    def _repr_html_(self) -> str | None:
+        if not find_spec("pandas"):
+            return None  # the notebook shows the text instead
+        return f"<p>{escape(repr(self))}</p>{self.to_pandas().to_html(max_rows=20, max_cols=12)}"
 
 
 def open_runs(paths: Sequence[Path], configurations: Sequence[int] = (), every: bool = False) -> dict[str, Run]:
