@@ -76,34 +76,16 @@ def test_their_rubric_is_asked_of_models_and_their_backend_answers(run: Run) -> 
     assert "there is no line `Score: n`" in unreadable.stderr
 
 
-def test_their_rubric_in_the_api_and_read_back(run: Run) -> None:
-    code = """
-import onprompt
-from onprompt import serial
-items = [{"image": "red.png", "reference": name} for name in ("dark.png", "missing.png")]
-verdict, error = onprompt.judge_many("likeness", items, judge="pixels")
-assert serial.load(serial.dump(verdict)) == verdict
-print(verdict.score, type(error).__name__)
-"""
-    assert run("-c", code).stdout.split() == ["10", "ImageError"]
-
-
 def test_their_rubric_and_judge_in_a_run(run: Run, tmp_path: Path) -> None:
     rows = [("a", "red.png", "red.png"), ("b", "red.png", "dark.png"), ("c", "red.png", "blue.png")]
     with (tmp_path / "pairs.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("id", "path", "target"), *rows])
     judge = ("--rubric", "likeness", "--judge", "pixels", "--engine", "serial")
-    first = run(*CLI, "run", "pairs.csv", "--out", "run.sqlite", *judge)
-    assert first.stdout.startswith("3 verdicts, 0 errors")
-    assert run(*CLI, "run", "pairs.csv", "--out", "run.sqlite", *judge).stdout.startswith(
-        "0 verdicts, 3 already judged"
-    )
+    for begins in ("3 verdicts, 0 errors", "0 verdicts, 3 already judged"):
+        assert run(*CLI, "run", "pairs.csv", "--out", "run.sqlite", *judge).stdout.startswith(begins)
     assert "likeness by pixels" in run(*CLI, "show", "run.sqlite").stdout
     printed = run(*CLI, "likeness", "red.png", "blue.png", "--judge", "pixels").stdout
     assert run(*CLI, "show", "run.sqlite", "--id", "c").stdout == printed
-    run(*CLI, "show", "run.sqlite", "--id", "c", "--picture", "shown.png")
-    with Image.open(tmp_path / "shown.png") as shown:
-        assert shown.width == 900
     run(*CLI, "export", "run.sqlite", "--to", "jsonl", "--out", "out.jsonl")
     exported = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     values = [row["value"] for row in exported]

@@ -13,7 +13,6 @@ from onprompt import plugins
 from onprompt.errors import PluginError, UserError
 from onprompt.settings import load
 from onprompt.vision.detectors import load_detector
-from onprompt.vision.matchers import load_matcher
 
 
 def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
@@ -21,8 +20,6 @@ def test_a_wrong_name_is_answered_with_the_nearest_one() -> None:
         plugins.load("vision.detectors", "wrold")
     with pytest.raises(PluginError, match=r"no detector 'xyz'; there are: coco, .*"):
         load_detector(load(detector="xyz"))
-    with pytest.raises(PluginError, match=r"no matcher 'smal'; did you mean 'small'\?"):
-        load_matcher(load(matcher="smal"))
     assert issubclass(PluginError, UserError)
 
 
@@ -69,8 +66,6 @@ def test_a_missing_package_of_ours_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "path", [path for path in sys.path if "packages" not in path])  # none is installed
     for folder, name, hint in (
         ("vision.detectors", "strong", "no detector 'strong'; .*: pip install onprompt-yolo"),
-        ("vision.detectors", "hf", "no detector 'hf'; .*: pip install onprompt-hub"),
-        ("vision.matchers", "hf", "no matcher 'hf'; .*: pip install onprompt-hub"),
         ("models.backends", "transformers", "no backend 'transformers'; .*: pip install onprompt-hub"),
     ):
         with pytest.raises(PluginError, match=hint):

@@ -1,7 +1,5 @@
 """Every number of the protocol is a default, and every value can be traced to where it comes from."""
 
-import subprocess
-import sys
 import traceback
 from pathlib import Path
 
@@ -9,19 +7,14 @@ import pytest
 
 from onprompt.errors import SettingsError
 from onprompt.settings import Settings, load, load_with_origins
+from tests.runs.commands import onprompt
 
 SEED = {
     **{"weight_class": 0.5, "weight_count": 0.3, "weight_attributes": 0.2},
     **{"color_match": 10, "color_near": 25, "small_area": 0.05, "medium_area": 0.20, "low_confidence": 0.5},
-    **{
-        "presence_4": 0.9,
-        "attributes_4": 0.9,
-        "presence_3": 0.8,
-        "attributes_3": 0.7,
-        "presence_2": 0.5,
-        "presence_1": 0.2,
-    },
-    **{"pair": 2, "few_low": 2, "few_high": 4, "several_low": 3, "several_high": 7},
+    **{"presence_4": 0.9, "attributes_4": 0.9, "presence_3": 0.8, "attributes_3": 0.7},
+    **{"presence_2": 0.5, "presence_1": 0.2, "pair": 2},
+    **{"few_low": 2, "few_high": 4, "several_low": 3, "several_high": 7},
 }
 
 
@@ -86,14 +79,11 @@ def test_a_file_that_merely_lies_there_sends_nothing_anywhere(name: str, monkeyp
 
 
 def test_the_file_in_use_is_named_and_a_flag_trusts_it() -> None:
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "onprompt", *words], capture_output=True, text=True, check=False)
-
     Path("onprompt.toml").write_text("pair = 3\n")
-    assert "settings from onprompt.toml" in run("settings").stderr
+    assert "settings from onprompt.toml" in onprompt("settings").stderr
     Path("onprompt.toml").write_text('pair = 3\nmodel = "openai/gpt"\n')
-    assert run("settings").returncode == 2
-    trusted = run("--config", "onprompt.toml", "settings")
+    assert onprompt("settings").returncode == 2
+    trusted = onprompt("--config", "onprompt.toml", "settings")
     assert 'model = "openai/gpt"' in trusted.stdout
     assert "settings from onprompt.toml" in trusted.stderr
 
@@ -102,19 +92,14 @@ def test_a_misspelt_variable_is_an_error_and_an_empty_one_is_none(monkeypatch: p
     monkeypatch.setenv("ONPROMPT_DETECTOR", "")
     assert load().detector == "coco"
     monkeypatch.setenv("ONPROMPT_PERMISIVE", "1")
-    with pytest.raises(
-        SettingsError, match=r"no setting 'permisive' \(in ONPROMPT_PERMISIVE\); did you mean 'permissive'"
-    ):
+    with pytest.raises(SettingsError, match=r"'permisive' \(in ONPROMPT_PERMISIVE\); did you mean 'permissive'"):
         load()
 
 
-@pytest.mark.parametrize(
-    ("given", "matcher"),
-    [("none", ""), ("small", "small"), ("hf:owner/model", "hf:owner/model")],
-)
-def test_the_matcher_has_a_name_or_is_switched_off(given: str, matcher: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ONPROMPT_MATCHER", given)
-    assert load().matcher == matcher
+def test_the_matcher_has_a_name_or_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given, matcher in (("none", ""), ("small", "small"), ("hf:owner/model", "hf:owner/model")):
+        monkeypatch.setenv("ONPROMPT_MATCHER", given)
+        assert load().matcher == matcher
 
 
 def test_a_key_of_the_wrong_kind_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,7 +107,6 @@ def how_to_install(missing: str, plugin: str = "") -> str:
 def did_you_mean(name: str, known: Iterable[str], suggested: int = 1) -> str:
     """The end of an error message: the closest known names, or all of them if they are few."""
     known = sorted(known)
-    closest = [repr(each) for each in difflib.get_close_matches(name, known, suggested, 0.6 if suggested == 1 else 0.2)]
-    if closest:
-        return f"; did you mean {' or '.join(filter(None, (', '.join(closest[:-1]), closest[-1])))}?"
+    if closest := difflib.get_close_matches(name, known, suggested, 0.6 if suggested == 1 else 0.2):
+        return f"; did you mean {' or '.join(map(repr, closest))}?"
     return f"; there are: {', '.join(known)}" if len(known) <= LISTED else ""

@@ -50,7 +50,10 @@ def load(document: Mapping[str, Any], open_picture: OpenPicture | None = None) -
     if not is_current(document):
         raise UserError(f"not a verdict of this version of onprompt: its format is {document.get(FORMAT)!r}")
     with refusing_other_shapes():
-        verdict: Verdict = decoder(Verdict)(with_sightings(upgraded(document)))
+        if not str(document[FORMAT]).endswith(f"/{VERSION}"):
+            former = document.keys() & {EVIDENCE_FIELD, "checks", "answers"}
+            document = {**document, **{name: renamed(document[name]) for name in former}}
+        verdict: Verdict = decoder(Verdict)(with_sightings(document))
     return with_pictures(verdict, open_picture) if open_picture else verdict
 
 
@@ -90,25 +93,13 @@ def is_current(document: Mapping[str, Any]) -> bool:
     return name.startswith("onprompt.") and version in (str(VERSION), str(VERSION - 1))
 
 
-def upgraded(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A document of version 6 under the present names."""
-    if str(document[FORMAT]).endswith(f"/{VERSION}"):
-        return document
-    return {
-        name: renamed(entry) if name in (EVIDENCE_FIELD, "checks", "answers") else entry
-        for name, entry in document.items()
-    }
-
-
-def renamed(value: Any) -> Any:
-    """A JSON value of version 6 with the present names of its fields, operations and kinds."""
+def renamed(value: Any, name: str = "") -> Any:
+    """A JSON value of version 6, which has a name, with the present names of its fields, operations and kinds."""
     if isinstance(value, list):
         return [renamed(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    fields_of = {RENAMED.get(name, name): renamed(entry) for name, entry in value.items()}
-    codes = {name: code for name in ("operation", "kind", "source") if isinstance(code := fields_of.get(name), str)}
-    return fields_of | {name: RENAMED.get(code, code) for name, code in codes.items()}
+    if isinstance(value, dict):
+        return {RENAMED.get(name, name): renamed(entry, name) for name, entry in value.items()}
+    return RENAMED.get(value, value) if name in ("operation", "kind", "source") else value
 
 
 def with_pictures(verdict: Verdict, open_picture: OpenPicture) -> Verdict:

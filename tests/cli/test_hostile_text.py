@@ -2,24 +2,21 @@
 
 import csv
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from onprompt.wording.terminal import printable, printable_json
+from onprompt.wording.terminal import printable
+from tests.runs.commands import onprompt as command
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202e"
 SPELLED = r"\x1b]0;owned\x07\x9b31m\u202e"
 
 
 def onprompt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    settings = {"ONPROMPT_ANSWERS": str(folder / "answers.sqlite"), "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-m", "onprompt", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | settings, timeout=60)
+    return command(*arguments, ONPROMPT_ANSWERS=str(folder / "answers.sqlite"), PYTHONIOENCODING="utf-8")
 
 
 @pytest.fixture
@@ -34,22 +31,19 @@ def model(folder: Path, *texts: str) -> str:
     return f"replay/{folder / 'said.jsonl'}"
 
 
-def test_answers_and_names(tmp_path: Path, image: str) -> None:
+def test_answers_names_and_errors(tmp_path: Path, image: str) -> None:
     says = model(tmp_path, f"Reasoning: {EVIL} fine\nScore: 4")
-    result = onprompt(tmp_path, "rate", image, f"a cup {EVIL}", "--model", says)
-    assert result.returncode == 0, result.stderr
-    json_result = onprompt(tmp_path, "rate", image, f"a cup {EVIL}", "--model", says, "--json")
-    assert not set(EVIL) & set(result.stdout + result.stderr + json_result.stdout) - set("]0;owned31m")
-    assert EVIL in json.loads(json_result.stdout)["prompt"]
-
-
-def test_errors(tmp_path: Path, image: str) -> None:
-    missing = onprompt(tmp_path, "verify", f"{image}x", "a cup")
-    unreadable = onprompt(tmp_path, "rate", image, "a cup", "--model", model(tmp_path, f"no score {EVIL}"))
-    assert (missing.returncode, unreadable.returncode) == (2, 5)
-    for result in (missing, unreadable):
-        assert SPELLED in result.stderr
-        assert "\x1b" not in result.stderr
+    result, *others = (
+        onprompt(tmp_path, "rate", image, f"a cup {EVIL}", "--model", says, "--json"),
+        onprompt(tmp_path, "rate", image, f"a cup {EVIL}", "--model", says),
+        onprompt(tmp_path, "verify", f"{image}x", "a cup"),
+        onprompt(tmp_path, "rate", image, "a cup", "--model", model(tmp_path, f"no score {EVIL}")),
+    )
+    assert EVIL in json.loads(result.stdout)["prompt"]
+    assert [each.returncode for each in (result, *others)] == [0, 0, 2, 5]
+    for each in (result, *others):
+        assert not set(EVIL) & set(each.stdout + each.stderr) - set("]0;owned31m")
+    assert all(SPELLED in each.stderr for each in others[1:])
 
 
 def test_a_csv_of_formulas(tmp_path: Path) -> None:
@@ -69,5 +63,3 @@ def test_a_csv_of_formulas(tmp_path: Path) -> None:
 def test_what_is_spelled_out() -> None:
     assert printable("tab\there, line\nthere, naïve 猫 👩‍👧") == "tab\there, line\nthere, naïve 猫 👩‍👧"
     assert printable(EVIL + "\r\x00\ud800") == SPELLED + r"\r\x00\ud800"
-    text = json.dumps({"a": EVIL}, ensure_ascii=False)
-    assert json.loads(printable_json(text)) == {"a": EVIL}

@@ -16,7 +16,7 @@ from onprompt.api import judges
 from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.runs import datasets
 from onprompt.runs.reading import Run
-from onprompt.runs.run import JudgeJob, Summary, run
+from onprompt.runs.run import JudgeJob, Observer, Summary, run
 from onprompt.settings import Settings
 from tests.models.backends.server import Reply, Scripted
 
@@ -24,12 +24,8 @@ TOKENS_IN, TOKENS_OUT = 900, 100
 CHILD = """
 import os, sys
 from pathlib import Path
-from onprompt.runs import datasets
-from tests.runs.test_cost import RATE, job, run
-
-folder, url = Path(sys.argv[1]), sys.argv[2]
-run(datasets.open_dataset(str(folder / "data.csv"), RATE, {}), folder / "run.sqlite", job(folder, url),
-    on_progress=lambda summary: os._exit(9) if summary.done == 5 else None)
+from tests.runs.test_cost import judged
+judged(Path(sys.argv[1]), sys.argv[2], lambda summary: os._exit(9) if summary.done == 5 else None)
 """
 
 
@@ -49,20 +45,14 @@ def table(folder: Path, number: int) -> None:
 
 
 def job(folder: Path, url: str, **more: Any) -> JudgeJob:
-    own = {
-        "model": "openai/m",
-        "base_url": url,
-        "answers": folder / "answers.sqlite",
-        "price_in": 1.0,
-        "price_out": 1.0,
-    }
-    return JudgeJob("rate", Settings(**{**own, "answer_tokens": 20_000, "concurrency": 8, **more}))
+    prices = {"price_in": 1.0, "price_out": 1.0, "answer_tokens": 20_000, "concurrency": 8}
+    own = {"model": "openai/m", "base_url": url, "answers": folder / "answers.sqlite"}
+    return JudgeJob("rate", Settings(**{**own, **prices, **more}))
 
 
-def judged(folder: Path, url: str, **more: Any) -> Summary:
-    return run(
-        datasets.open_dataset(str(folder / "data.csv"), RATE, {}), folder / "run.sqlite", job(folder, url, **more)
-    )
+def judged(folder: Path, url: str, on_progress: Observer = lambda _: None, **more: Any) -> Summary:
+    data = datasets.open_dataset(str(folder / "data.csv"), RATE, {})
+    return run(data, folder / "run.sqlite", job(folder, url, **more), on_progress=on_progress)
 
 
 def spent(folder: Path) -> tuple[int, float]:
@@ -118,8 +108,7 @@ def test_calls_of_a_run_that_was_interrupted_are_counted(tmp_path: Path) -> None
             raise KeyboardInterrupt
 
     with Scripted(completion(USUAL)) as server:
-        data = datasets.open_dataset(str(tmp_path / "data.csv"), RATE, {})
-        summary = run(data, tmp_path / "run.sqlite", job(tmp_path, server.url), on_progress=interrupt)
+        summary = judged(tmp_path, server.url, interrupt)
         judges.close()
         judged(tmp_path, server.url)
     assert summary.interrupted

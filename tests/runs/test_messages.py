@@ -1,24 +1,18 @@
-"""What a run and its commands say, where they used to say nothing."""
+"""What a run and its commands say."""
 
 from __future__ import annotations
 
 import json
 import re
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from onprompt import api
-from onprompt.cli.running import ProgressLine
-from onprompt.errors import UserError
-from onprompt.report import comparison
+from onprompt.cli.running import progress_line
 from onprompt.runs.file import RunFile
-from onprompt.runs.reading import Run, RunRow
+from onprompt.runs.reading import Run
 from onprompt.runs.run import Summary, to_stored
-from onprompt.settings import Settings
-from onprompt.wording import plan_words
 from tests.models.backends.server import Reply, Scripted
 from tests.pages.stored import Stored, stored_run
 from tests.runs.commands import told as onprompt
@@ -51,42 +45,19 @@ def test_a_bad_answer_out_of_the_cache_says_so_and_can_be_asked_for_again(tmp_pa
         assert (onprompt(*command)[0], len(server.requests)) == (0, 3), "the new answer has replaced the old one"
 
 
-def test_progress_without_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    progress, summary = ProgressLine(10, every=0.02), Summary(tmp_path / "run.sqlite")
-    for done in range(1, 4):
-        summary.done = done
-        progress(summary)
-        time.sleep(0.03)
-    told = capsys.readouterr().err.splitlines()
-    assert [line.split(",")[0] for line in told] == ["2 of 10", "3 of 10"]
-    seldom = ProgressLine(10)
-    seldom(summary)
-    seldom(summary)
-    assert capsys.readouterr().err == "", "every 30 s"
+def test_the_progress(tmp_path: Path) -> None:
+    summary = Summary(tmp_path, before=400, done=20, cost=0.5)
+    assert progress_line(summary, 1000, 10.0) == "420 of 1,000, 2.0 per second, 5 min left, $0.50"
 
 
-def test_a_judge_that_asks_nobody_costs_nothing(settings: Settings) -> None:
-    plan = api.plan("verify", [], settings=settings.model_copy(update={"judge": "evidence"}))
-    assert (plan.calls, plan.usage.cost) == (0, 0.0)
-    assert plan_words(plan) == "0 calls: this judge asks no model, so it costs nothing"
-    assert json.dumps(plan.document)
-
-
-def test_a_comparison_of_one_run_says_what_can_be_compared() -> None:
-    with pytest.raises(UserError, match="only 'run' to compare: name another run, or use --by model"):
-        comparison.compare({"run": [RunRow("a", "a cat", 1.0, 4)]})
-
-
-def two_judges(folder: Path) -> tuple[Path, Path]:
-    """Two runs of the same images: by a judge of ten scores, and by one with another detector that says the half."""
-    samples = [Stored(str(n), f"prompt {n}", n / 10, ("a", "b")[n % 2]) for n in range(10)]
-    one = stored_run(folder / "one.sqlite", samples)
-    other = stored_run(folder / "two.sqlite", [replace(s, value=(s.value or 0) / 2) for s in samples], detector="coco")
-    return one, other
+SAMPLES = [Stored(str(n), f"prompt {n}", n / 10, ("a", "b")[n % 2]) for n in range(10)]
 
 
 def test_judges_of_the_same_images_are_named_and_not_ranked(tmp_path: Path) -> None:
-    one, other = two_judges(tmp_path)
+    """One judge with ten scores, and one with another detector that says the half."""
+    one = stored_run(tmp_path / "one.sqlite", SAMPLES)
+    half = [replace(sample, value=(sample.value or 0) / 2) for sample in SAMPLES]
+    other = stored_run(tmp_path / "two.sqlite", half, detector="coco")
     code, text = onprompt("compare", one, other)
     assert code == 0
     assert "one  evidence (detector strong)  0.450 [" in text
@@ -98,46 +69,30 @@ def test_judges_of_the_same_images_are_named_and_not_ranked(tmp_path: Path) -> N
     code, text = onprompt("compare", one, other, "--by", "model")
     assert (code, "by different judges: compare --by model in one of them" in text) == (2, True)
     assert "1  b  0.500" in onprompt("compare", one, "--by", "model")[1]
+    assert "only 'one' to compare: name another run, or use --by model" in onprompt("compare", one)[1]
 
 
-def test_judges_of_other_images_are_ranked_with_a_warning(tmp_path: Path) -> None:
-    one, other = two_judges(tmp_path)
-    (tmp_path / "more").mkdir()
-    samples = [Stored(f"x{n}", f"prompt {n}", n / 20) for n in range(10)]
-    other = stored_run(tmp_path / "more" / "two.sqlite", samples, detector="coco")
-    text = onprompt("compare", one, other)[1]
+def test_judges_of_other_images_are_ranked_with_a_warning_and_rubrics_are_not(tmp_path: Path) -> None:
+    one, edits = stored_run(tmp_path / "one.sqlite", SAMPLES), stored_run(tmp_path / "e.sqlite", SAMPLES, rubric="edit")
+    worse = [Stored(f"x{n}", f"prompt {n}", n / 20) for n in range(10)]
+    text = onprompt("compare", one, stored_run(tmp_path / "two.sqlite", worse, detector="coco"))[1]
     assert "one is better than two" in text
     warning = "these runs are by different judges, whose values differ in meaning"
     assert f"{warning}: evidence (detector coco), evidence (detector strong)" in text
+    assert onprompt("compare", one, edits) == (2, "can't compare runs of different rubrics: edit, verify")
 
 
-def test_rubrics_that_ask_the_same_are_set_side_by_side(tmp_path: Path) -> None:
-    samples = [Stored(str(n), f"prompt {n}", n / 10) for n in range(10)]
-    runs = [stored_run(tmp_path / f"{name}.sqlite", samples, rubric=name) for name in ("verify", "rate", "edit")]
-    code, text = onprompt("compare", *runs[:2])
-    assert (code, "verify by evidence" in text, "verify and rate: Spearman ρ 1.000" in text) == (0, True, True)
-    assert onprompt("compare", runs[0], runs[2]) == (
-        2,
-        "can't compare runs of different rubrics: edit, verify",
-    )
-
-
-def test_ids_that_repeat_are_counted(tmp_path: Path) -> None:
-    data = table(tmp_path, 3)
-    data.write_text(data.read_text().replace("\n1,", "\n0,").replace("\n2,", "\n0,"))
+def test_rows_that_can_not_be_judged_or_repeat_an_id(tmp_path: Path) -> None:
+    data = table(tmp_path, 0)
+    rows = ["id,image,prompt,model,category", "a,cat.png,1 cats,m,counts", "b,cat.png,,m,counts", "c,cat.png,\0,m,x"]
+    data.write_text("\n".join([*rows, "a,cat.png,2 cats,m,x"]) + "\n")
     command = ("run", data, "--out", tmp_path / "run.sqlite", "--model", f"replay/{tmp_path / 'said.jsonl'}")
     code, text = onprompt(*command)
-    assert code == 0
-    assert "2 rows repeat the id of an earlier row and got a new one: '0' → '0#2'" in text
-
-
-def test_a_row_that_can_not_be_judged_keeps_what_could_be_read(tmp_path: Path) -> None:
-    table(tmp_path, 0)
-    rows = ["id,image,prompt,model,category", "a,cat.png,1 cats,m,counts", "b,cat.png,,m,counts", "c,cat.png,\0,m,x"]
-    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
-    judged(tmp_path, tmp_path / "data.csv")
+    assert code == 1
+    assert "1 row repeats the id of an earlier row and got a new one: 'a' → 'a#2'" in text
     found = {row.id: (row.model, row.category, row.error) for row in Run(tmp_path / "run.sqlite").rows()}
-    assert found == {"a": ("m", "counts", ""), "b": ("m", "counts", "bad_row"), "c": ("m", "x", "bad_row")}
+    good = {"a": ("m", "counts", ""), "a#2": ("m", "x", "")}
+    assert found == {**good, "b": ("m", "counts", "bad_row"), "c": ("m", "x", "bad_row")}, "what could be read is kept"
     assert [row.image for row in Run(tmp_path / "run.sqlite").rows()][1] == str(tmp_path / "cat.png")
 
 
@@ -168,9 +123,8 @@ def test_tables_that_are_not_judged(
 def test_a_flag_with_spaces_is_read_as_it_was_written(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
     flags = ("too long, by far", "100% red", "low_confidence")
-    verdict = replace(Run(tmp_path / "run.sqlite").verdict("0"), flags=flags)
+    run = Run(tmp_path / "run.sqlite")
+    verdict = replace(run.verdict("0"), flags=flags)
     with RunFile(tmp_path / "run.sqlite", writing=True) as file:
         file.save_verdict(1, to_stored(1, verdict))
-    (row,) = Run(tmp_path / "run.sqlite").rows()
-    assert row.flags == flags
-    assert Run(tmp_path / "run.sqlite").verdict("0").flags == flags
+    assert next(run.rows()).flags == run.verdict("0").flags == flags

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,12 +19,10 @@ from PIL import Image
 
 from onprompt.api import judges
 from onprompt.errors import StoreError, UserError
-from onprompt.illusion.run import IllusionJob
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets
-from onprompt.runs.datasets import Row
-from onprompt.runs.file import RunFile, SampleError, StoredVerdict
+from onprompt.runs.file import RunFile
 from onprompt.runs.reading import Run
 from onprompt.runs.reviews import ReviewFile
 from onprompt.runs.run import JudgeJob, Summary, run, sample_columns
@@ -59,23 +57,13 @@ def scores(folder: Path) -> dict[str, int | None]:
     return {row.id: row.score for row in Run(folder / "run.sqlite").rows() if row.value is not None}
 
 
-def test_every_sample_gets_its_verdict(tmp_path: Path) -> None:
+def test_every_sample_gets_its_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = judged(tmp_path, data := table(tmp_path, 40))
     assert (summary.done, summary.before, summary.errors.total(), summary.configuration) == (40, 0, 0, 1)
     assert scores(tmp_path) == {str(index): index % 10 % 5 for index in range(40)}
-    again = judged(tmp_path, data)
-    assert (again.done, again.before, again.new) == (0, 40, False)
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted by Linux's /proc")
-def test_many_runs_in_a_process_leave_no_file_open(tmp_path: Path) -> None:
-    def open_files() -> list[str]:
-        return [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
-
-    for number in range(20):
-        (folder := tmp_path / str(number)).mkdir()
-        judged(folder, table(folder, 3))
-    assert [name for name in open_files() if str(tmp_path) in name] == []
+    monkeypatch.chdir(tmp_path)
+    again = judged(tmp_path, Path(data.name))
+    assert (again.done, again.before, again.new) == (0, 40, False), "the way to the data makes no difference"
 
 
 def test_only_what_is_new_or_changed_is_done(tmp_path: Path) -> None:
@@ -99,6 +87,7 @@ def test_other_settings_are_another_configuration(tmp_path: Path) -> None:
     judged(tmp_path, data)
     other = judged(tmp_path, data, send_side=64)
     assert (other.configuration, other.new, other.done) == (2, True, 5)
+    assert other.changed == "send_side"
     same = judged(tmp_path, data, concurrency=9, retries=1)
     assert (same.configuration, same.new, same.before) == (1, False, 5)
     (tmp_path / "said.jsonl").write_text('{"text": "(1)"}')
@@ -119,10 +108,12 @@ def test_a_bad_row_and_an_unreadable_answer_cost_no_other(tmp_path: Path) -> Non
     assert rows["no_score"].text == "? no idea"
 
 
-def test_the_way_to_the_data_makes_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judged(tmp_path, table(tmp_path, 5))
-    monkeypatch.chdir(tmp_path)
-    assert judged(tmp_path, Path("data.csv")).before == 5
+def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
+    data = table(tmp_path, 200)
+    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
+    summary = judged(tmp_path, data)
+    assert 20 <= summary.errors["Rejected"] <= 20 + 8, "four threads have up to two samples each in progress"
+    assert "has no answer to this question" in summary.stopped
 
 
 def test_two_runs_can_not_write_to_one_file(tmp_path: Path) -> None:
@@ -132,19 +123,18 @@ def test_two_runs_can_not_write_to_one_file(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_runs(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as base:
+        base.execute("CREATE TABLE t (x)")
+    (tmp_path / "empty.sqlite").write_text("")
+    (tmp_path / "text.sqlite").write_text("no database " * 99)
     for opened in (RunFile, ReviewFile):
         with pytest.raises(UserError, match="no such run file"):
             opened(tmp_path / "none.sqlite")
-        for text in ("", "image,prompt\n", "no database " * 99):
-            (tmp_path / "text.sqlite").write_text(text)
+        for name in ("empty", "text", "other"):
             with pytest.raises(UserError, match="is not a run file of onprompt"):
-                opened(tmp_path / "text.sqlite")
-    base = sqlite3.connect(tmp_path / "other.sqlite")
-    base.execute("CREATE TABLE t (x)")
-    base.close()
-    for writing in (False, True):
-        with pytest.raises(UserError, match="is not a run file of onprompt"):
-            RunFile(tmp_path / "other.sqlite", writing)
+                opened(tmp_path / f"{name}.sqlite")
+    with pytest.raises(UserError, match="is not a run file of onprompt"):
+        RunFile(tmp_path / "other.sqlite", writing=True)
 
 
 def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
@@ -165,7 +155,6 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from onprompt.runs import datasets
-from onprompt.runs.datasets import Row
 from onprompt.runs.run import JudgeJob
 from onprompt.runs.run import run
 from onprompt.settings import Settings
@@ -177,34 +166,29 @@ run(datasets.open_dataset(str(folder / "data.csv"), job.rubric, {}), folder / "r
 
 
 def verdicts(path: Path) -> int:
-    """How many there are so far."""
+    """How many there are so far, in a file that is intact."""
     if not path.exists():
         return 0
-    base = sqlite3.connect(path, timeout=10)
-    try:
-        assert base.execute("PRAGMA quick_check").fetchone() == ("ok",)
-        return int(base.execute("SELECT count(*) FROM verdicts").fetchone()[0])
-    except sqlite3.OperationalError:  # killed before it made its tables
-        return 0
-    finally:
-        base.close()
+    with closing(sqlite3.connect(path, timeout=10)) as base:
+        assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        try:
+            return int(base.execute("SELECT count(*) FROM verdicts").fetchone()[0])
+        except sqlite3.OperationalError:  # killed before it made its tables
+            return 0
 
 
 def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path: Path) -> None:
     table(tmp_path, 2000)
     chance, path = random.Random(0), tmp_path / "run.sqlite"
-    for wanted in sorted(chance.sample(range(1600), 20)):
+    for wanted in sorted(chance.sample(range(1600), 10)):
         process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)])
         while process.poll() is None and verdicts(path) <= wanted:
             time.sleep(0.005)
         assert process.poll() is None, "it must be killed before its end"
         time.sleep(chance.uniform(0, 0.02))
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.wait()
-        base = sqlite3.connect(path)
-        assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        base.close()
-    assert 1000 < verdicts(path) < 2000
+    assert 100 < verdicts(path) < 2000
     subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], check=True)
     assert scores(tmp_path) == {str(index): index % 10 % 5 for index in range(2000)}
 
@@ -217,37 +201,3 @@ def test_a_sample_has_the_version_that_earlier_releases_gave_it(tmp_path: Path, 
     (tmp_path / "edits.csv").write_text(f"id,{columns}\n1,{row}\n")
     (entered,) = datasets.open_dataset(str(tmp_path / "edits.csv"), EDIT, {}).rows()
     assert sample_columns(entered, EDIT)["version"] == version, "or verdicts in run files would be taken for outdated"
-
-
-def test_what_tells_ways_of_judging_apart_is_what_it_was(tmp_path: Path) -> None:
-    table(tmp_path, 1)
-    asked = {"rubric", "judge", "model", "asked", "settings"}
-    assert job(tmp_path).identity.keys() == asked | {"rubric_sha256", "reader"}
-    illusion = IllusionJob("illusion", job(tmp_path).settings, "sin", (336, 336))
-    assert illusion.identity.keys() == asked | {"split", "size", "questions"}
-    assert illusion.identity["asked"] == {"backend": "replay", "model": "said.jsonl"} | illusion.identity["asked"]
-
-
-class Counted(JudgeJob):
-    """A job that counts how many samples are in progress at a time."""
-
-    active: ClassVar[list[int]] = []
-    most = 0
-
-    def __call__(self, row: Row, /) -> StoredVerdict | SampleError:
-        self.active.append(row.number)
-        Counted.most = max(Counted.most, len(self.active))
-        time.sleep(0.01)
-        try:
-            return super().__call__(row)
-        finally:
-            self.active.remove(row.number)
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_as_many_samples_are_in_progress_as_workers_are_wanted(tmp_path: Path, workers: int) -> None:
-    data, settings = table(tmp_path, 12), job(tmp_path, concurrency=8).settings
-    Counted.most = 0
-    counted = Counted("verify", settings, workers=workers)
-    assert run(datasets.open_dataset(str(data), VERIFY, {}), tmp_path / "run.sqlite", counted).done == 12
-    assert Counted.most == workers

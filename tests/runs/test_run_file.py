@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onprompt.cli.running import progress_line
 from onprompt.cli.showing import sample_line
 from onprompt.errors import UserError
 from onprompt.report.document import document
-from onprompt.runs import exporting
 from onprompt.runs.file import RunFile
-from onprompt.runs.reading import Overview, Run, RunRow, stored_verdict
-from onprompt.runs.run import Summary
+from onprompt.runs.reading import Overview, Run, RunRow
 from onprompt.runs.schema import verdict_digest
 from tests.runs.commands import onprompt
 from tests.runs.test_run import judged, scores, table
@@ -32,58 +26,41 @@ from tests.runs.test_run import judged, scores, table
 NOBODY = 65534  # a user who may write nowhere
 USAGE = {"tokens_in": 100, "tokens_out": 7, "seconds": 1.0, "cost": None}
 PRICES = {"price_in": 1.0, "price_out": 10.0}
+Change = Callable[[Path], object]
 
 
 def overview(folder: Path, configuration: int = 0) -> Overview:
     return Run(folder / "run.sqlite", configuration).overview
 
 
-def change(folder: Path, sql: str, *values: Any) -> None:
-    """Change a run file behind our back."""
-    with closing(sqlite3.connect(folder / "run.sqlite")) as base:
-        base.execute(sql, values)
-        base.commit()
-
-
-def reply(folder: Path, text: str) -> None:
-    """The only recorded answer, and what it cost."""
-    more = {"spots": [], "structured": False, "refused": []}
-    said = {"text": text, "stop": "end", "model": "m", "usage": USAGE, **more}
-    (folder / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
-
-
-def rewrite(old: str, new: str) -> Callable[[Path], object]:
+def rewrite(old: str, new: str) -> Change:
     """A change of the data."""
     return lambda folder: (folder / "data.csv").write_text((folder / "data.csv").read_text().replace(old, new))
 
 
-def move(old: str, new: str) -> Callable[[Path], object]:
+def move(old: str, new: str) -> Change:
     """Another name for a file."""
     return lambda folder: (folder / old).rename(folder / new)
 
 
-def rows(number: int) -> Callable[[Path], object]:
+def rows(number: int) -> Change:
     return lambda folder: table(folder, number)
 
 
+def late(folder: Path) -> None:
+    shutil.copy2(folder / "cat.png", folder / "late.png")
+
+
+BROKEN, AWAY = rewrite("3,cat.png,3", "3,cat.png\n9,cat.png,3"), move("cat.png", "away.png")
 # What is done to the data of 9 samples, each time before they are judged again; then what the file tells.
-CHANGES: dict[str, tuple[tuple[Callable[[Path], object], ...], dict[str, Any]]] = {
+CHANGES: dict[str, tuple[tuple[Change, ...], dict[str, Any]]] = {
     "samples leave": ((rows(5),), {"samples": 5, "verdicts": 5, "gone": 4}),
     "samples come back": ((rows(5), rows(9)), {"samples": 9, "verdicts": 9, "gone": 0}),
-    "a row is broken": ((rewrite("3,cat.png,3", "3,cat.png\n9,cat.png,3"),), {"samples": 10, "errors": {"bad_row": 1}}),
+    "a row is broken": ((BROKEN,), {"samples": 10, "errors": {"bad_row": 1}}),
     "a row is mended": ((rewrite("3,cat.png,3 cats of 3", "3,cat.png"), rows(9)), {"verdicts": 9, "errors": {}}),
-    "an image is away": (
-        (move("cat.png", "away.png"),),
-        {"verdicts": 0, "outdated": 9, "errors": {"ImageError: missing": 9}},
-    ),
-    "an image comes back": (
-        (move("cat.png", "away.png"), move("away.png", "cat.png")),
-        {"verdicts": 9, "outdated": 0, "errors": {}},
-    ),
-    "a missing image comes": (
-        (rewrite("\n3,cat.png", "\n3,late.png"), lambda folder: shutil.copy2(folder / "cat.png", folder / "late.png")),
-        {"verdicts": 9, "outdated": 0, "errors": {}},
-    ),
+    "an image is away": ((AWAY,), {"verdicts": 0, "outdated": 9, "errors": {"ImageError: missing": 9}}),
+    "an image comes back": ((AWAY, move("away.png", "cat.png")), {"verdicts": 9, "outdated": 0, "errors": {}}),
+    "a missing image comes": ((rewrite("\n3,cat.png", "\n3,late.png"), late), {"verdicts": 9, "errors": {}}),
     "a prompt changes": (
         (rewrite("0 cats of 0", "an elephant"),),
         {"verdicts": 8, "outdated": 1, "errors": {"Rejected": 1}},
@@ -108,14 +85,6 @@ def test_what_a_file_tells_after_the_data_have_changed(tmp_path: Path, name: str
     assert len(scores(tmp_path)) == found.verdicts == sum(found.scores.values())
 
 
-def test_a_verdict_on_other_words_is_not_shown(tmp_path: Path) -> None:
-    judged(tmp_path, data := table(tmp_path, 1))
-    rewrite("0 cats of 0", "an elephant")(tmp_path)
-    judged(tmp_path, data)
-    (row,) = Run(tmp_path / "run.sqlite").rows()
-    assert (row.prompt, row.value, row.error) == ("an elephant", None, "Rejected")
-
-
 def test_other_data_in_the_same_file(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 5))
     (other := tmp_path / "other.csv").write_text("id,image,prompt\nx,cat.png,3 cats\n")
@@ -136,23 +105,10 @@ def test_data_that_moved_are_the_same(tmp_path: Path) -> None:
     assert (overview(tmp_path).samples, overview(tmp_path).gone) == (3, 0)
 
 
-def test_a_clock_that_jumps_changes_nothing(tmp_path: Path) -> None:
-    data = table(tmp_path, 5)
-    os.utime(tmp_path / "cat.png", (0, 0))
-    judged(tmp_path, data)
-    for moved in ("2199-01-01T00:00:00.000Z", "1970-01-01T00:00:00.000Z"):
-        for name in ("configurations", "runs", "verdicts"):
-            change(tmp_path, f"UPDATE {name} SET created = ?", moved)
-        summary = judged(tmp_path, data)
-        assert (summary.before, summary.done, summary.configuration) == (5, 0, 1)
-    table(tmp_path, 6)
-    assert judged(tmp_path, data).done == 1
-
-
 def test_ways_of_judging(tmp_path: Path) -> None:
     data = table(tmp_path, 12)
-    assert judged(tmp_path, data).changed
-    assert judged(tmp_path, data, repeats=2).changed == "repeats"
+    judged(tmp_path, data)
+    judged(tmp_path, data, repeats=2)
     told = onprompt("compare", tmp_path / "run.sqlite", "--by", "configuration")
     assert "vlm replay/said.jsonl (repeats 2)" in told.stdout, told.stderr
     assert "run, configuration 1 and run, configuration 2: Spearman ρ 1.000 [1.000, 1.000] on 12" in told.stdout
@@ -163,40 +119,18 @@ def test_ways_of_judging(tmp_path: Path) -> None:
         Run(tmp_path / "run.sqlite", 7)
 
 
-def test_answers_that_can_not_be_read_were_paid_for(tmp_path: Path) -> None:
+def test_answers_that_can_not_be_read_were_paid_for_and_what_was_spent_stays_spent(tmp_path: Path) -> None:
     data = table(tmp_path, 2)
-    reply(tmp_path, "No number here.")
+    more: dict[str, Any] = {"usage": USAGE, "spots": [], "structured": False, "refused": []}
+    said = {"text": "No number.", "stop": "end", "model": "m", **more}
+    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "cats", "answer": said}) + "\n")
     summary = judged(tmp_path, data, **PRICES)
     assert summary.errors == {"no_score": 2}
     assert summary.tokens == 2 * 2 * 107, "each was asked twice"
     assert summary.cost == pytest.approx(4 * (100 * 1e-6 + 7 * 10e-6))
-    assert overview(tmp_path).cost == pytest.approx(summary.cost)
-
-
-def test_what_was_spent_stays_spent(tmp_path: Path) -> None:
-    data = table(tmp_path, 2)
-    reply(tmp_path, "Fine.\n(4)")
-    judged(tmp_path, data, **PRICES)
     os.utime(tmp_path / "cat.png", (9, 9))
     assert judged(tmp_path, data, **PRICES).cost == 0.0, "out of the store"
-    assert overview(tmp_path).tokens == 214
-    assert overview(tmp_path).cost == pytest.approx(2 * (100e-6 + 70e-6))
-
-
-def test_nothing_but_refusals_ends_a_run(tmp_path: Path) -> None:
-    data = table(tmp_path, 200)
-    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "no such words", "text": "(4)"}) + "\n")
-    summary = judged(tmp_path, data)
-    assert 20 <= summary.errors["Rejected"] <= 20 + 8, "four threads have up to two samples each in progress"
-    assert "has no answer to this question" in summary.stopped
-
-
-def test_the_worst_of_the_flagged_have_a_value(tmp_path: Path) -> None:
-    judged(tmp_path, table(tmp_path, 5, bad=["9,missing.png,2 cats"]))
-    change(tmp_path, "UPDATE verdicts SET flags = 'asked_again' WHERE sample IN (4, 5)")
-    run = Run(tmp_path / "run.sqlite")
-    assert [row.id for row in run.rows(worst=9, flagged=True)] == ["3", "4"]
-    assert [row.id for row in run.rows(flagged=True)] == ["3", "4", "9"]
+    assert overview(tmp_path).cost == pytest.approx(summary.cost)
 
 
 def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) -> None:
@@ -204,11 +138,12 @@ def test_a_plan_counts_what_is_missing_and_names_what_is_broken(tmp_path: Path) 
     judged(tmp_path, data)
     table(tmp_path, 5, bad=["5,missing.png,2 cats"])
     model = f"replay/{tmp_path / 'said.jsonl'}"
-    told = onprompt("run", data, "--out", tmp_path / "run.sqlite", "--model", model, "--dry-run")
-    assert told.stdout.startswith("2 calls to "), told
-    assert "(3 more cached)" in told.stdout
-    assert "skipped 1 item, for example: " in told.stdout
-    assert "missing.png" in told.stdout
+    command = ("run", data, "--out", tmp_path / "run.sqlite", "--model", model, "--dry-run")
+    assert onprompt(*command, "--limit", "4").stdout.startswith("1 call to ")
+    told = onprompt(*command).stdout
+    assert told.startswith("2 calls to "), told
+    for words in ("(3 more cached)", "skipped 1 item, for example: ", "missing.png"):
+        assert words in told
     assert overview(tmp_path).samples == 3, "a plan writes nothing"
 
 
@@ -216,25 +151,24 @@ SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background starts with it ignored
 from pathlib import Path
-from onprompt.runs import datasets
 from onprompt.cli.running import finish
-from onprompt.runs.run import JudgeJob
+from onprompt.runs.datasets import open_dataset
 from onprompt.runs.run import run
-from onprompt.settings import Settings
+from tests.runs.test_run import job
 folder = Path(sys.argv[1])
-settings = Settings(model=f"replay/{folder / 'said.jsonl'}", answers=folder / "answers.sqlite", concurrency=1)
 def tell(summary):
     print(summary.done, flush=True)
     time.sleep(0.05)
-job = JudgeJob("verify", settings)
-data = datasets.open_dataset(str(folder / "data.csv"), job.rubric, {})
-finish(run(data, folder / "run.sqlite", job, on_progress=tell))
+judging = job(folder, concurrency=1)
+data = open_dataset(str(folder / "data.csv"), judging.rubric, {})
+finish(run(data, folder / "run.sqlite", judging, on_progress=tell))
 """
 
 
 def test_stopped_by_hand_it_says_how_far_it_came(tmp_path: Path) -> None:
-    data = table(tmp_path, 200)
-    with subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+    data, paths = table(tmp_path, 200), os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", SLOW, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=paths) as process:
         assert process.stdout
         while process.stdout.readline().strip() != "5":
             assert process.poll() is None
@@ -251,66 +185,37 @@ def test_a_run_can_be_read_where_nothing_can_be_written(tmp_path: Path) -> None:
         if path.name.startswith(("pytest-", "popen-")):  # which only their owner may enter
             path.chmod(0o755)
     tmp_path.chmod(0o555)
-    try:
-        assert as_nobody(tmp_path / "run.sqlite") == 4
-    finally:
-        tmp_path.chmod(0o755)
-
-
-def as_nobody(path: Path) -> int:
-    """How many samples a process finds that has no right to write."""
     child = os.fork()
     if not child:
         try:
             if os.geteuid() == 0:
                 os.setgid(NOBODY)
                 os.setuid(NOBODY)
-            os._exit(Run(path).overview.verdicts)
-        except BaseException as error:
-            os.write(2, f"{error!r}\n".encode())
-        os._exit(99)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def test_the_time_to_go_counts_what_is_done_already(tmp_path: Path) -> None:
-    summary = Summary(tmp_path, known=900, before=10, done=20)
-    assert progress_line(summary, 1000, 10.0) == "30 of 1,000, 2.0 per second, 40 s left"
-
-
-def test_exports_of_answers_can_be_read(tmp_path: Path) -> None:
-    judged(tmp_path, table(tmp_path, 1))
-    (tmp_path / "answers.sqlite").unlink()
-    run = Run(tmp_path / "run.sqlite")
-    assert exporting.export(run, tmp_path / "a.csv", "csv", answers=True) == 1
-    exporting.export(run, tmp_path / "a.jsonl", "jsonl", answers=True)
-    with (tmp_path / "a.csv").open(newline="") as file:
-        (row,) = csv.DictReader(file)
-    assert json.loads(row["answers"]) == json.loads((tmp_path / "a.jsonl").read_text())["answers"] == ["So many.\n(0)"]
+            os._exit(Run(tmp_path / "run.sqlite").overview.verdicts)
+        finally:
+            os._exit(99)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
+    tmp_path.chmod(0o755)
 
 
 @pytest.mark.parametrize("error", ["", "ImageError"])
 def test_what_others_wrote_does_not_steer_the_terminal(error: str) -> None:
     wild = "a\x1b[2Jb\r\nc\x07"
-    value = None if error else 0.5
-    line = sample_line(RunRow(wild, wild, value, 2, summary=wild, error=error, message=wild))
+    line = sample_line(RunRow(wild, wild, None if error else 0.5, 2, summary=wild, error=error, message=wild))
     assert line.isprintable()
     assert "a[2Jb c" in line
 
 
-def test_a_stored_verdict_is_shown_when_its_image_is_gone(tmp_path: Path) -> None:
+def test_a_stored_verdict_is_shown_when_its_image_is_gone_and_not_in_an_older_form(tmp_path: Path) -> None:
     judged(tmp_path, table(tmp_path, 1))
-    with RunFile(tmp_path / "run.sqlite") as file:
-        verdict = stored_verdict(file, 1, "0")
-        assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("So many.\n(0)", [8, 8])
-        (tmp_path / "cat.png").unlink()
-        assert document(stored_verdict(file, 1, "0"))["image_size"] is None
-
-
-def test_a_verdict_in_an_older_form_is_named_as_such(tmp_path: Path) -> None:
-    judged(tmp_path, table(tmp_path, 1))
+    run = Run(tmp_path / "run.sqlite")
+    verdict = run.verdict("0")
+    assert (verdict.answers[0].text, document(verdict)["image_size"]) == ("So many.\n(0)", [8, 8])
+    (tmp_path / "cat.png").unlink()
+    assert document(run.verdict("0"))["image_size"] is None
     with RunFile(tmp_path / "run.sqlite", writing=True) as file:
         file.database.execute("UPDATE documents SET document = ?", ('{"format": "onprompt.verify/4", "score": 0}',))
         file.database.execute("UPDATE verdicts SET digest = ?", (verdict_digest(file.database, (1, 1)),))
-        with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
-            stored_verdict(file, 1, "0")
+    with pytest.raises(UserError, match="'0' was judged by another version of onprompt"):
+        run.verdict("0")
     assert overview(tmp_path).verdicts == 1

@@ -93,10 +93,7 @@ class Commands(TyperGroup):
         if added := plugins.entry_points(COMMANDS).select(name=cmd_name):
             built_in = command is not None or cmd_name in plugins.modules("rubrics")
             loaded = plugins.load_added("command", cmd_name, added, built_in)
-            group = isinstance(loaded, typer.Typer)
-            return command_group(loaded) if group else single_command(cmd_name, loaded)
-        if command is None and not is_rubric and cmd_name in plugins.ELSEWHERE["commands"]:
-            raise plugins.unknown("command", cmd_name, (), "commands")
+            return command_group(loaded) if isinstance(loaded, typer.Typer) else single_command(cmd_name, loaded)
         return rubric_command(cmd_name) if command is None and is_rubric else command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -143,7 +140,7 @@ def single_command(name: str, function: Callable[..., None], text: str | None = 
 
 
 def command_group(commands: typer.Typer) -> Any:
-    """A group of commands that another package brings, with help like ours."""
+    """A group of commands that a package brings, with help like ours."""
     for each in commands.registered_commands:
         each.cls = Command
     return typer.main.get_command(commands)
@@ -185,14 +182,13 @@ def load_settings(**options: Any) -> Settings:
 @contextmanager
 def environment(values: Mapping[str, str]) -> Iterator[None]:
     """Variables for as long as a command runs, and for the processes that it starts."""
-    before = {name: os.environ.pop(name, None) for name in values}
+    before = dict(os.environ)
     os.environ.update(values)
     try:
         yield
     finally:
-        for name, value in before.items():
-            os.environ.pop(name, None)
-            os.environ.update({} if value is None else {name: value})
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def version(wanted: bool) -> None:

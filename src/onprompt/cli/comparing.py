@@ -174,7 +174,6 @@ def rubric_of(run: Run) -> Rubric:
 
 def parse_scale(text: str) -> tuple[float, float]:
     """`1-5` as two numbers."""
-    match = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?)\s*(?:-|:|to)\s*([+-]?\d+(?:\.\d+)?)\s*", text)
-    if not match:
+    if not (match := re.fullmatch(r"([+-]?\d+(?:\.\d+)?)-([+-]?\d+(?:\.\d+)?)", text)):
         raise UserError(f"--human-scale takes LOW-HIGH, such as 1-5 or -2-2, not {text!r}")
     return float(match[1]), float(match[2])

@@ -10,8 +10,10 @@ from onprompt.cli.app import App, Configuration, RunPath, echo, print_json
 from onprompt.cli.judging import AskAgain, Budget, DryRun, Model, judge_settings, print_plan
 from onprompt.cli.running import ProgressLine, finish, parse_columns, print_source
 from onprompt.errors import UserError
+from onprompt.files import replacing
 
 illusion = App(no_args_is_help=True, help="Ask, score and audit IllusionBench (shapes hidden in scenes).")
+SCORING = "original"  # of the groups; the totals are scored in three ways
 SplitName = Annotated[str, typer.Option(help="sin (the paper's IN), logo, icon or old_sin.")]
 
 
@@ -31,25 +33,15 @@ def audit_file(
 
     result = audit(file)
     if out:
-        write(out, ".md", "\n".join(markdown(result)) + "\n")
-        write(out, ".json", encoding.dumps(document(result), indent=2, ensure_ascii=False) + "\n")
+        texts = {".md": "\n".join(markdown(result)), ".json": encoding.dumps(document(result), indent=2)}
+        for suffix, content in texts.items():
+            with replacing(out.with_name(out.name.removesuffix(".md").removesuffix(".json") + suffix)) as new:
+                new.write_text(content + "\n", encoding="utf-8")
     if json:
         print_json(document(result))
     else:
         echo(summary(result) if out else "\n".join(text(result)))
     raise typer.Exit(0 if result.aligned else 1)
-
-
-def write(out: Path, suffix: str, text: str) -> None:
-    """Write one of the two reports."""
-    path = out.with_name(out.name.removesuffix(".md").removesuffix(".json") + suffix)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"can't write {path}: {error.strerror or error}") from None
-
-
-Scoring = Annotated[str, typer.Option(help="Scoring for the groups: original, recall or strict.")]
 
 
 @illusion.command("run")
@@ -85,44 +77,39 @@ def run_illusion(
         return
     summary = run(dataset, out, job, engine, ProgressLine(dataset.count))
     if summary.done or summary.before:
-        print_report(out, 0, "original")
+        print_report(out)
     finish(summary)
 
 
 @illusion.command()
 def report(
     run_file: RunPath,
-    scoring: Scoring = "original",
     html: Annotated[Path | None, typer.Option(help="Write a page with figures and the missed pictures.")] = None,
     configuration: Configuration = 0,
     json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
 ) -> None:
     """Score the stored answers of a run in three ways, beside the published figures; nothing is asked."""
-    print_report(run_file, configuration, scoring, html, json)
+    print_report(run_file, configuration, html, json)
 
 
-def print_report(path: Path, configuration: int, scoring: str, html: Path | None = None, json: bool = False) -> None:
+def print_report(path: Path, configuration: int = 0, html: Path | None = None, json: bool = False) -> None:
     """Print or write the scores of a run's answers."""
-    from onprompt import plugins
     from onprompt.illusion import page, results
     from onprompt.illusion.run import results_of
-    from onprompt.illusion.scoring import SCORINGS
     from onprompt.runs.reading import Run
 
-    if scoring not in SCORINGS:
-        raise UserError(f"no scoring {scoring!r}{plugins.did_you_mean(scoring, SCORINGS)}")
     run = Run(path, configuration)
     measured = results_of(run)
     if html:
         try:
-            page.write(run, measured, scoring, html)
+            page.write(run, measured, SCORING, html)
         except OSError as error:
             raise UserError(f"can't write {html}: {error.strerror or error}") from error
         echo(f"written to {html}", err=True)
     if json:
-        print_json(results.document(measured, scoring))
+        print_json(results.document(measured, SCORING))
     elif not html:
-        echo("\n".join(results.lines(measured, scoring)))
+        echo("\n".join(results.lines(measured, SCORING)))
 
 
 def parse_size(size: str, longest: int) -> tuple[int, int] | None:

@@ -25,21 +25,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (d
 NoCaption = Annotated[bool, typer.Option("--no-caption", help="Draw no list of findings below the picture.")]
 PictureFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the image with boxes and findings.")]
 DetectorName = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="The detector. Default: coco. Others come with plug-ins.",
-        autocompletion=lambda: plugins.names("vision.detectors"),
-    ),
+    str, typer.Option(metavar="NAME", help="The detector. Default: coco. Others come with plug-ins.")
 ]
-JudgeName = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="Who judges: evidence (no model), vlm, claims or jury.",
-        autocompletion=lambda: plugins.names("judges"),
-    ),
-]
+JudgeName = Annotated[str, typer.Option(metavar="NAME", help="Who judges: evidence (no model), vlm, claims or jury.")]
 MODEL = "Model to ask, such as openai/gpt-5.2"
 Model = Annotated[str, typer.Option(metavar="BACKEND/MODEL", help=f"{MODEL}.")]
 Models = Annotated[

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,12 +33,7 @@ Columns = Annotated[
         "--column", metavar="FIELD=COLUMN", help="Which column holds a field, such as image=path; repeatable."
     ),
 ]
-Engine = Annotated[
-    str,
-    typer.Option(
-        help="How samples are judged in parallel: threads or ray.", autocompletion=lambda: plugins.names("runs.engines")
-    ),
-]
+Engine = Annotated[str, typer.Option(help="How samples are judged in parallel: threads or ray.")]
 UNDER = "Fail below this mean (value=.7) or share (score=3@.9); repeatable."
 OVER = "Fail above: errors, flagged, not_verifiable (5 or 5%), cost; repeatable. Default: errors=0."
 RUBRICS = f"The rubric: {', '.join(plugins.names('rubrics'))}. Default: {DEFAULT}."
@@ -48,9 +44,9 @@ MAX_MESSAGE = 160  # characters
 @app.command()
 @add_options(JUDGING)
 def run(
-    data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, a glob, or hf:OWNER/DATASET.")],
+    data: Annotated[str, typer.Argument(help="CSV, JSONL, Parquet, a folder, or hf:OWNER/DATASET.")],
     out: Out,
-    rubric: Annotated[str, typer.Option(help=RUBRICS, autocompletion=lambda: plugins.names("rubrics"))] = "",
+    rubric: Annotated[str, typer.Option(help=RUBRICS)] = "",
     column: Columns = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Judge only the first N samples.")] = None,
     workers: Annotated[
@@ -104,6 +100,46 @@ def finish(summary: Summary) -> None:
     raise typer.Exit(130 if summary.interrupted else 1 if summary.stopped or summary.errors else 0)
 
 
+def parse_columns(pairs: list[str]) -> dict[str, str]:
+    """`image=file` as a dictionary."""
+    if bad := [pair for pair in pairs if "=" not in pair]:
+        raise UserError(f"--column must be FIELD=COLUMN, not {bad[0]!r}")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+class ProgressLine:
+    """Shows the progress of a run: in one line on a terminal, or else, as under nohup, in a new line now and then."""
+
+    def __init__(self, count: int | None) -> None:
+        self.count, self.begun, self.last = count, 0.0, 0.0
+        self.show: Callable[[str], None] = draw if redraws() else partial(echo, err=True)
+        self.every = REFRESH if redraws() else LOGGED
+
+    def __call__(self, summary: Summary) -> None:
+        now = time.monotonic()
+        if not self.begun:
+            self.begun = self.last = now
+            if summary.new and summary.configuration > 1:
+                configuration = f"configuration {summary.configuration} of {summary.path}"
+                echo(f"changed: {summary.changed}; results go to {configuration}", err=True)
+        elif now - self.last >= self.every:
+            self.last = now
+            self.show(progress_line(summary, self.count, now - self.begun))
+
+
+def progress_line(summary: Summary, count: int | None, seconds: float) -> str:
+    """`120 of 2,000, 3.4 per second, 9 min left, 2 errors, $0.12`."""
+    errors = summary.errors.total()
+    now = summary.done + errors
+    rate = now / seconds
+    parts = [f"{summary.before + now:,}" + (f" of {count:,}" if count else ""), f"{rate:.1f} per second"]
+    if count and rate:
+        parts.append(f"{(count - summary.before - now) / rate / 60:,.0f} min left")
+    parts += [plural(errors, "error")] if errors else []
+    parts += [f"${summary.cost:.2f}"] if summary.cost else []
+    return ", ".join(parts)
+
+
 def draw(line: str) -> None:
     """Draw a line over the one before, with blanks instead of a control sequence that old terminals would print."""
     width = shutil.get_terminal_size().columns - 1
@@ -117,61 +153,8 @@ def redraws() -> bool:
     return sys.stderr.isatty() and not is_dumb() and not is_quiet()
 
 
-def parse_columns(pairs: list[str]) -> dict[str, str]:
-    """`image=file` as a dictionary."""
-    if bad := [pair for pair in pairs if "=" not in pair]:
-        raise UserError(f"--column must be FIELD=COLUMN, not {bad[0]!r}")
-    return dict(pair.split("=", 1) for pair in pairs)
-
-
-class ProgressLine:
-    """Shows the progress of a run: in one line on a terminal, or else, as under nohup, in a new line now and then."""
-
-    def __init__(self, count: int | None, every: float = LOGGED) -> None:
-        self.count, self.is_terminal, self.start, self.last = count, redraws(), 0.0, 0.0
-        self.every = REFRESH if self.is_terminal else every
-
-    def __call__(self, summary: Summary) -> None:
-        now = time.monotonic()
-        if not self.start:
-            self.start = self.last = now
-            if summary.new and summary.configuration > 1:
-                configuration = f"configuration {summary.configuration} of {summary.path}"
-                echo(f"changed: {summary.changed}; results go to {configuration}", err=True)
-        elif now - self.last >= self.every:
-            self.last = now
-            line = progress_line(summary, self.count, now - self.start)
-            if self.is_terminal:
-                draw(line)
-            else:
-                echo(line, err=True)
-
-
-def progress_line(summary: Summary, count: int | None, seconds: float) -> str:
-    """`120 of 2,000, 3.4 per second, 9 min left, 2 errors, $0.12`."""
-    errors = summary.errors.total()
-    now = summary.done + errors
-    rate = now / seconds if seconds else 0.0
-    judged = max(summary.known, summary.before)  # samples with a verdict may come later in the data
-    parts = [f"{summary.before + now:,}" + (f" of {count:,}" if count else ""), f"{rate:.1f} per second"]
-    if count and rate:
-        parts.append(f"{duration(max(0, count - judged - now) / rate)} left")
-    parts += [plural(errors, "error")] if errors else []
-    parts += [f"${summary.cost:.2f}"] if summary.cost else []
-    return ", ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """`40 s`, `12 min`, `1.5 h`."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
 def result_lines(summary: Summary) -> Iterator[str]:
     """The results of a run."""
-    from onprompt.runs.file import INCOMPLETE
-
     parts = [plural(summary.done, "verdict")]
     parts += [f"{summary.before:,} already judged"] if summary.before else []
     parts += [plural(summary.errors.total(), "error")]
@@ -179,22 +162,16 @@ def result_lines(summary: Summary) -> Iterator[str]:
     parts += [f"${summary.cost:.4f}"] if summary.cost else []
     yield f"{', '.join(parts)}: {summary.path}"
     for kind, number in summary.errors.most_common():
-        yield f"  {number:,} × {error_words(kind)}, for example: {shorten(summary.examples[kind])}"
+        yield f"  {number:,} × {error_words(kind)}, for example: {one_line(summary.examples[kind])[:MAX_MESSAGE]}"
     if summary.repeated:
         repeat = "repeats" if summary.repeated == 1 else "repeat"
         rows = f"{plural(summary.repeated, 'row')} {repeat} the id of an earlier row"
         yield f"  {rows} and got a new one: {summary.repeat}"
     if summary.incomplete:
-        verdicts = plural(summary.incomplete, "verdict")
-        yield f"  {verdicts} without a model that failed ({INCOMPLETE}); run the same command again to ask it"
+        verdicts = f"{plural(summary.incomplete, 'verdict')} without a model that failed"
+        yield f"  {verdicts}; run the same command again to ask it"
     if summary.stopped:
         yield f"  {summary.stopped}; run the same command again to resume"
-
-
-def shorten(message: str) -> str:
-    """A message on one line."""
-    line = one_line(message)
-    return line if len(line) <= MAX_MESSAGE else f"{line[: MAX_MESSAGE - 1]}…"
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -16,7 +15,6 @@ Token = Annotated[
     str,
     typer.Option(envvar="ONPROMPT_WEB_TOKEN", help="Token that browsers must send. Default: random; none on loopback."),
 ]
-Browser = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
 
 
 @app.command()
@@ -27,7 +25,6 @@ def review(
     host: Host = "127.0.0.1",
     port: Port = 8765,
     token: Token = "",
-    browser: Browser = False,
 ) -> None:
     """Rate a run's verdicts in the browser, by keyboard. Ratings are saved in the run file."""
     from onprompt.pages.server import Place, check_installed, run
@@ -36,20 +33,12 @@ def review(
     from onprompt.pages.review import Desk, ReviewDesk, create_app
 
     desk = ReviewDesk(run_file, desk=Desk(blind, show_raters))
-    run(create_app(desk), Place(host, port, token), starting(browser))
+    run(create_app(desk), Place(host, port, token), print_address)
 
 
-def starting(browser: bool) -> Callable[[str], None]:
-    """Says where the server is, and opens the browser if wanted."""
-
-    def say(address: str) -> None:
-        echo(f"{address}\nCtrl-C stops it.")
-        if browser:
-            import webbrowser
-
-            webbrowser.open(address)
-
-    return say
+def print_address(address: str) -> None:
+    """Print where the server is."""
+    echo(f"{address}\nCtrl-C stops it.")
 
 
 @app.command()
@@ -65,7 +54,6 @@ def serve(
     host: Host = "127.0.0.1",
     port: Port = 8766,
     token: Token = "",
-    browser: Browser = False,
 ) -> None:
     """Serve a page to try onprompt, and a JSON API, on this machine."""
     from onprompt.pages.server import Place, check_installed, run
@@ -79,4 +67,4 @@ def serve(
     shown = ["--detector", settings.detector] if settings.detector != Settings().detector else []
     service = Service(offer, JobQueue(workers, queue), shown)
     place = Place(host, port, token, max_upload * 10**6)
-    run(create_app(service), place, starting(browser), service.queue.stop)
+    run(create_app(service), place, print_address, service.queue.stop)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from onprompt.runs.reading import Run, RunRow
 
 FORMATS = ("html", "markdown", "latex")  # of `report`
-MANY = 500  # samples whose pages take a while
-LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
 TRACKERS = ", ".join(plugins.names("trackers"))
 
 
@@ -106,7 +103,6 @@ def export(
     out: Annotated[
         Path | None, typer.Option(help="The file to write. Default: NAME.verdicts.csv beside the run file.")
     ] = None,
-    answers: Annotated[bool, typer.Option("--answers", help="Include the model's raw answers.")] = False,
     configuration: Configuration = 0,
 ) -> None:
     """Export a run's verdicts and errors to a file or a tracker."""
@@ -119,23 +115,19 @@ def export(
         echo(f"logged to {track(run_file, to, configuration)}", err=True)
         return
     of_claims = to.startswith(exporting.CLAIMS)
-    path = out or run_file.with_name(f"{run_file.stem}.{to if of_claims else f'verdicts.{to}'}")
+    ending = "geneval.jsonl" if to == "geneval" else to if of_claims else f"verdicts.{to}"
+    path = out or run_file.with_name(f"{run_file.stem}.{ending}")
     if is_same(path, run_file):
         raise UserError(f"{path} is the run file itself; choose another file with --out")
+    run = Run(run_file, configuration)
     if to == "geneval":
-        export_geneval(run_file, configuration, out or run_file.with_name(f"{run_file.stem}.geneval.jsonl"))
-        return
-    count = exporting.export(Run(run_file, configuration), path, to, answers)
-    echo(f"{plural(count, 'claim' if of_claims else 'sample')} written to {path}")
+        from onprompt.adapters import geneval
 
-
-def export_geneval(run_file: Path, configuration: int, path: Path) -> None:
-    """Write GenEval's results file; images without a verdict go to a second one."""
-    from onprompt import api
-    from onprompt.adapters import geneval
-
-    written = geneval.write(path, geneval.stored(api.load_run(run_file, configuration)))
-    echo(f"{plural(written.results, 'result')} written to {path}, {written.left_out:,} left out")
+        written = geneval.write(path, geneval.stored(run))
+        echo(f"{plural(written.results, 'result')} written to {path}, {written.left_out:,} left out")
+    else:
+        count = exporting.export(run, path, to)
+        echo(f"{plural(count, 'claim' if of_claims else 'sample')} written to {path}")
 
 
 def overview_lines(run: Run) -> Iterator[str]:
@@ -154,12 +146,9 @@ def overview_lines(run: Run) -> Iterator[str]:
     if whole.items:
         score = f", mean score {whole.score}" if whole.score.n else ""
         scores = ", ".join(f"{count:,} × ({score})" for score, count in seen.scores.items())
-        asked = (
-            plugins.load("rubrics", run.rubric).RUBRIC.prompt if run.rubric in plugins.names("rubrics") else "prompt"
-        )
-        yield f"mean value {whole.mean}{score} over {plural(whole.mean.n, asked)}" + (
-            f"; scores: {scores}" if scores else ""
-        )
+        known = run.rubric in plugins.names("rubrics")
+        prompts = plural(whole.mean.n, plugins.load("rubrics", run.rubric).RUBRIC.prompt if known else "prompt")
+        yield f"mean value {whole.mean}{score} over {prompts}{f'; scores: {scores}' if scores else ''}"
     if seen.placeholders:
         yield f"{plural(seen.placeholders, 'verdict')} not verifiable, and not in the mean"
     if seen.tokens:
@@ -198,7 +187,6 @@ def report(
             min=0, metavar="N", help="Samples with a page of their own; 0: all. Default: 10,000, or 200 in one file."
         ),
     ] = None,
-    title: Annotated[str, typer.Option(help="Title of the pages. Default: names of the runs.")] = "",
 ) -> None:
     """Write runs as HTML pages. They show figures, images with evidence, and agreement with people."""
     from onprompt.pages.report import read_report
@@ -206,7 +194,6 @@ def report(
 
     if to not in FORMATS:
         raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
-    begun = time.monotonic()
     given = find_ratings([Run(path, (configuration or [0])[0]) for path in run_files], human, column)
     if given and not human:
         echo(given.origin, err=True)
@@ -216,27 +203,21 @@ def report(
     options += [word for pair in column or () for word in ("--column", pair)]
     options += ["--human-scale", human_scale] if human_scale else []
     ratings = given.ratings if given else None
-    made = read_report(run_files, configuration or (), ratings, {"human_scale": scale}, title, options)
+    made = read_report(run_files, configuration or (), ratings, {"human_scale": scale}, options=options)
     if to == "html":
-        write_pages(made, out or Path("report"), limit, begun)
+        write_pages(made, out or Path("report"), limit)
     else:
         write_text(made, out, to)
 
 
-def write_pages(made: Report, out: Path, limit: int | None, begun: float) -> None:
+def write_pages(made: Report, out: Path, limit: int | None) -> None:
     """Write pages and say where they are."""
     from onprompt.pages.report import write
 
-    if len(made.entries) >= MANY:
-        echo(f"writing the pages of {plural(len(made.entries), 'sample')} …", err=True)
     written = write(made, out, limit)
-    page = out / "index.html" if out.is_dir() else out
-    seconds = time.monotonic() - begun
-    echo(f"{plural(len(written.shown), 'sample')} in {seconds:.0f} s: open {page}")
+    echo(f"{plural(len(written.shown), 'sample')}: open {out / 'index.html' if out.is_dir() else out}")
     if written.limited:
         echo(written.limited, err=True)
-    if out.is_file() and (size := out.stat().st_size) > LARGE:
-        echo(f"{out} is {size / 1e6:.0f} MB; a folder (--out report) opens faster, or --limit shows less", err=True)
 
 
 def write_text(made: Report, out: Path | None, to: str) -> None:

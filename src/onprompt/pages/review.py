@@ -42,6 +42,7 @@ from onprompt.runs.reviews import (
 from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
 from onprompt.vision.image import ORIENTATION, decoding_errors, open_image
+from onprompt.wording import plural
 from onprompt.wording.claims import full_claim
 
 Kept = TypeVar("Kept")
@@ -192,7 +193,7 @@ class ReviewDesk:
         rows = [row for row in self.rows().values() if row.counts and row.id in given]
         rho = correlation([(row.value or 0.0, mean(given[row.id].values())) for row in rows])
         raters = sorted({rater for by_rater in given.values() for rater in by_rater})
-        agreement = "" if rho is None else reviews.agreement_words(rho, len(rows))
+        agreement = "" if rho is None else f"Spearman's ρ with the judge is {rho:.2f} on {plural(len(rows), 'verdict')}"
         return {"raters": [rater_summary(name, given) for name in raters], "agreement": agreement}
 
     def completed(self, rater: str) -> set[int]:

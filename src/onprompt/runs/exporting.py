@@ -25,16 +25,13 @@ Rows = Iterable[dict[str, Any]]
 Types = Mapping[str, str]  # of each column, by the name that Arrow has for it
 
 
-def export(run: Run, path: Path, kind: str, answers: bool = False) -> int:
-    """Write all samples or claims to a file, with the model's raw answers if wanted; how many there were."""
+def export(run: Run, path: Path, kind: str) -> int:
+    """Write all samples or claims to a file; how many there were."""
     of_claims, form = kind.startswith(CLAIMS), kind.removeprefix(CLAIMS)
     if form not in WRITERS:
         raise UserError(f"no format {kind!r}{did_you_mean(kind, (*WRITERS, *(CLAIMS + name for name in WRITERS)))}")
-    numbers = itertools.count()
-    rows = claim_rows(run) if of_claims else sample_rows(run, answers)
     with replacing(path) as new:
-        WRITERS[form]((row for row, _ in zip(rows, numbers)), new, column_types(run, of_claims))  # noqa: B905 no end
-    return next(numbers)
+        return WRITERS[form](claim_rows(run) if of_claims else sample_rows(run), new, column_types(run, of_claims))
 
 
 def column_types(run: Run, of_claims: bool) -> dict[str, str]:
@@ -47,18 +44,11 @@ def column_types(run: Run, of_claims: bool) -> dict[str, str]:
     return types | {name: "string" if text else "float64" for name, text in run.own_columns().items()}
 
 
-def sample_rows(run: Run, with_answers: bool) -> Iterator[dict[str, Any]]:
-    """The samples, if wanted with the texts of the model's answers, as a JSON list, in place of their keys."""
-    with_reasons = len(run.factors()) > 1
-    for row, found in by_sample(run.rows(), run.documents() if with_reasons or with_answers else ()):
-        given, texts = row.document, []
-        for _, _, document in found:
-            texts = [answer.get("text") or "" for answer in document.answers]
-            if with_reasons:
-                given |= {f"reason_{name}": about.get("reason") or "" for name, about in document.factors.items()}
-        if with_answers:
-            given["answers"] = json.dumps(texts, ensure_ascii=False)
-        yield given
+def sample_rows(run: Run) -> Iterator[dict[str, Any]]:
+    """The samples, with the reasons of their factors where there are several."""
+    for row, found in by_sample(run.rows(), run.documents() if len(run.factors()) > 1 else ()):
+        reasons = (about for _, _, document in found for about in document.factors.items())
+        yield row.document | {f"reason_{name}": about.get("reason") or "" for name, about in reasons}
 
 
 def claim_rows(run: Run) -> Iterator[dict[str, Any]]:
@@ -80,25 +70,29 @@ def by_sample(rows: Iterable[RunRow], parts: Iterable[Any]) -> Iterator[tuple[Ru
         yield row, list(own) if number == row.number else []
 
 
-def write_csv(rows: Rows, path: Path, types: Types) -> None:
+def write_csv(rows: Rows, path: Path, types: Types) -> int:
     """A line per row; control characters are spelled out, for many look at a CSV on a terminal."""
+    number = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, types)
         writer.writeheader()
         for row in rows:
             writer.writerow({n: printable(value) if isinstance(value, str) else value for n, value in row.items()})
+            number += 1
+    return number
 
 
-def write_jsonl(rows: Rows, path: Path, types: Types) -> None:  # noqa: ARG001
+def write_jsonl(rows: Rows, path: Path, types: Types) -> int:  # noqa: ARG001
     """A JSON object per row."""
+    number = 0
     with path.open("w", encoding="utf-8") as file:
         for row in rows:
-            answers = row.get("answers") or ""
-            texts = {"answers": json.loads(answers)} if answers[:1] == "[" else {}
-            file.write(json.dumps({**row, **texts}, ensure_ascii=False) + "\n")
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            number += 1
+    return number
 
 
-def write_parquet(rows: Rows, path: Path, types: Types) -> None:
+def write_parquet(rows: Rows, path: Path, types: Types) -> int:
     """A typed table, for large runs."""
     try:
         import pyarrow
@@ -106,22 +100,17 @@ def write_parquet(rows: Rows, path: Path, types: Types) -> None:
     except ImportError:
         raise UserError("Parquet needs pyarrow: pip install 'onprompt[data]'") from None
     schema = pyarrow.schema([(name, getattr(pyarrow, kind)()) for name, kind in types.items()])
-    left = iter(rows)
+    left, number = iter(rows), 0
     with parquet.ParquetWriter(path, schema) as file:
-        while batch := [typed(row, types) for row in itertools.islice(left, BATCH)]:
+        while batch := list(itertools.islice(left, BATCH)):
+            for row in batch:  # of the user's own columns, one cell may be a number and another a text
+                row |= {n: str(row[n]) for n in types if types[n] == "string" and row.get(n) is not None}
             file.write_table(pyarrow.Table.from_pylist(batch, schema))
+            number += len(batch)
+    return number
 
 
-def typed(row: Mapping[str, Any], types: Types) -> dict[str, Any]:
-    """A row with every column: of the user's own, one cell may be a number and another a text."""
-    found = {name: row.get(name) for name in types}
-    return {
-        name: str(cell) if cell is not None and types[name] == "string" and not isinstance(cell, str) else cell
-        for name, cell in found.items()
-    }
-
-
-WRITERS: dict[str, Callable[[Rows, Path, Types], None]] = {
+WRITERS: dict[str, Callable[[Rows, Path, Types], int]] = {
     "csv": write_csv,
     "jsonl": write_jsonl,
     "parquet": write_parquet,

@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -98,11 +98,8 @@ class RunFile:
         if (has_tables or not writing) and mark != MARK:
             raise not_a_run(self.path)
         if has_tables and not OLDEST <= version <= VERSION:
-            age = "a newer" if version > VERSION else "an older"
-            raise StoreError(
-                f"{self.path} was written by {age} version of onprompt (format {version}, not {VERSION}); "
-                "use that version, or another file"
-            )
+            other = f"another version of onprompt (format {version}, not {VERSION})"
+            raise StoreError(f"{self.path} was written by {other}; use that version, or another file")
         if writing:
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last verdicts, not the file
@@ -110,21 +107,12 @@ class RunFile:
             given, self.database = self.database, connect("")
             given.backup(self.database)
             given.close()
-        if version < VERSION:
-            with self.transaction():
+        with self.transaction() if version < VERSION else nullcontext():
+            if version < VERSION:
                 migrate(self.database, version if has_tables else 0)
-                self.check_schema()
-        else:
-            self.check_schema()
-
-    def check_schema(self) -> None:
-        """Refuse a file with tables, views or triggers that are not ours."""
-        for name, sql in stored_schema(self.database).items():
-            if own_schema().get(name) != sql:
-                raise StoreError(
-                    f"{self.path} is not a run file as onprompt makes it: {name!r} in it is not one of its tables, "
-                    "indexes or views"
-                )
+            if foreign := sorted(dict(stored_schema(self.database).items() - own_schema().items())):
+                what = f"{foreign[0]!r} in it is not one of its tables, indexes or views"
+                raise StoreError(f"{self.path} is not a run file as onprompt makes it: {what}")
 
     def __enter__(self) -> Self:
         return self
@@ -192,8 +180,8 @@ class RunFile:
     ) -> None:
         """Start a run over some data, of which the user may have named columns."""
         self.data = storable(data)
-        with wrap_db_errors(self.path):
-            row = {"configuration": configuration, "data": data, "versions": json.dumps(versions)}
+        row = {"configuration": configuration, "data": data, "versions": json.dumps(versions)}
+        with self.transaction():
             self.run = self.insert("runs", row | {"columns": json.dumps(columns or {})})
 
     def end(self) -> None:
@@ -258,11 +246,6 @@ class RunFile:
         if not row:
             raise NotFound(f"{self.path} has no sample number {number}")
         return str(row[0])
-
-    @property
-    def started(self) -> str:
-        """When the first run of the file began."""
-        return str(self.first("SELECT min(created) FROM runs")[0])
 
     @property
     def data_version(self) -> int:

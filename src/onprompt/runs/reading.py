@@ -56,14 +56,18 @@ WHERE NOT s.gone GROUP BY j.key ORDER BY min(s.number), min(j.id)"""  # noqa: S6
 USED = "SELECT id FROM configurations WHERE id IN (SELECT configuration FROM runs) ORDER BY id"
 LAST = "SELECT data, versions, created, read_whole, columns FROM runs WHERE configuration = ? ORDER BY id DESC LIMIT 1"
 PLACEHOLDER = f"instr(' ' || flags || ' ', ' {Flag.NOT_VERIFIABLE} ') > 0"
-JUDGED = f"SELECT count(*), ifnull(sum({PLACEHOLDER}), 0) FROM present_verdicts WHERE configuration = ?"  # noqa: S608
+OVERVIEW = f"""SELECT
+    (SELECT count(*) FROM samples WHERE NOT gone), (SELECT count(*) FROM samples WHERE gone),
+    (SELECT count(*) FROM verdicts v JOIN samples s ON s.number = v.sample
+        WHERE configuration = ?1 AND NOT s.gone AND v.sample_version != s.version),
+    (SELECT count(*) FROM present_verdicts WHERE configuration = ?1),
+    (SELECT count(*) FROM present_verdicts WHERE configuration = ?1 AND {PLACEHOLDER}),
+    (SELECT ifnull(sum(tokens_in + tokens_out), 0) FROM runs WHERE configuration = ?1),
+    (SELECT sum(cost) FROM runs WHERE configuration = ?1)"""  # noqa: S608
 SCORES = f"""SELECT score, count(*) FROM present_verdicts WHERE configuration = ? AND score IS NOT NULL
 AND NOT {PLACEHOLDER} GROUP BY score ORDER BY score"""  # noqa: S608
 ERRORS = """SELECT kind, count(*) FROM present_errors WHERE configuration = ?
 GROUP BY kind ORDER BY count(*) DESC, min(sample)"""
-SPENT = "SELECT ifnull(sum(tokens_in + tokens_out), 0), sum(cost) FROM runs WHERE configuration = ?"
-OUTDATED = """SELECT count(*) FROM verdicts v JOIN samples s ON s.number = v.sample
-WHERE configuration = ? AND NOT s.gone AND v.sample_version != s.version"""
 STORED = """SELECT s.number, document, given FROM documents d JOIN samples s ON s.number = d.sample
 WHERE s.id = ? AND d.configuration = ?"""
 WHY_NONE = """SELECT kind, message FROM errors e JOIN samples s ON s.number = e.sample
@@ -209,28 +213,27 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """What is read of all stored verdicts: what each voice of a jury says, reasons of factors, and raw answers."""
+    """What is read of all stored verdicts: what each voice of a jury says, and the reasons of factors."""
 
     judge: str = ""
     value: float = 0.0
     flags: tuple[str, ...] = ()
     voices: tuple[Voice, ...] = ()
     factors: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    answers: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
     """A run at a glance. Counts are of the samples and verdicts that are up to date."""
 
+    read_whole: bool  # whether the last run read all of its data
+    scores: Mapping[int, int]  # how often each was given
+    errors: Mapping[str, int]  # samples without a verdict, by the kind of error
     samples: int
     gone: int  # samples that are no longer in the data
-    read_whole: bool  # whether the last run read all of its data
     outdated: int  # verdicts on images or prompts that have changed since
     verdicts: int
     placeholders: int  # verdicts for which nothing could be checked
-    scores: Mapping[int, int]  # how often each was given
-    errors: Mapping[str, int]  # samples without a verdict, by the kind of error
     tokens: int
     cost: float | None
 
@@ -281,10 +284,8 @@ class Run:
     @property
     def judge(self) -> str:
         """Who judged: the judge, and the models that it asked."""
-        models = self.identity.get("model") or self.identity.get("models") or ""
-        return " ".join(
-            filter(None, (self.identity["judge"], models if isinstance(models, str) else ", ".join(models)))
-        )
+        models = self.identity.get("model") or ", ".join(self.identity.get("models") or ())
+        return f"{self.identity['judge']} {models}".strip()
 
     @property
     def last(self) -> LastRun:
@@ -293,8 +294,8 @@ class Run:
             data, versions, created, read_whole, columns = file.first(
                 LAST, (self.configuration,), tuple[str, str, str, int, str]
             )
-            texts = (file.read(each, Mapping[str, str]) for each in (versions, columns))
-            return LastRun(data, next(texts), created, bool(read_whole), next(texts))
+            texts = Mapping[str, str]
+            return LastRun(data, file.read(versions, texts), created, bool(read_whole), file.read(columns, texts))
 
     @property
     def fingerprint(self) -> str:
@@ -307,16 +308,10 @@ class Run:
         """Counts and costs."""
         key = (self.configuration,)
         with self.opened() as file:
-            counts: tuple[Any, ...] = (
-                *file.first("SELECT count(*) - ifnull(sum(gone), 0), ifnull(sum(gone), 0) FROM samples"),
-                self.last.read_whole,
-                *file.first(OUTDATED, key),
-                *file.first(JUDGED, key),
-                dict(file.query(SCORES, key, tuple[int, int])),
-                dict(file.query(ERRORS, key, tuple[str, int])),
-                *file.first(SPENT, key, tuple[int, float | None]),
-            )
-            return Overview(*counts)
+            counts = file.first(OVERVIEW, key, tuple[int, int, int, int, int, int, float | None])
+            scores = dict(file.query(SCORES, key, tuple[int, int]))
+            errors = dict(file.query(ERRORS, key, tuple[str, int]))
+            return Overview(self.last.read_whole, scores, errors, *counts)
 
     def __len__(self) -> int:
         return self.overview.samples
@@ -370,8 +365,23 @@ class Run:
 
     def verdict(self, sample: str) -> Verdict:
         """The verdict on one sample as it was when it was made."""
+        key = (sample, self.configuration)
         with self.opened() as file:
-            return stored_verdict(file, self.configuration, sample)
+            row = file.first(STORED, key)
+            if not row and (error := file.first(WHY_NONE, key)):
+                raise UserError(f"{sample!r} has no verdict: {error[0]}: {error[1]}")
+            if not row:
+                ids = [name for (name,) in file.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
+                raise NotFound(f"{self.path} has no sample {sample!r}{did_you_mean(sample, ids, 3)}")
+            number, text, inputs = row
+            with wrap_db_errors(self.path):
+                if not is_as_written(file.database, (number, self.configuration)):
+                    raise damaged(self.path, f"the verdict on {sample!r} is not as it was stored")
+            document, given = file.read(text, dict), file.read(inputs, Mapping[str, Any])
+            if not serial.is_current(document):
+                version = f"another version of onprompt, whose verdicts can't be shown here ({document.get('format')})"
+                raise UserError(f"{sample!r} was judged by {version}; its scores and checks are in the run file")
+            return file.read_verdict(document, lambda picture: decode_again(picture, given))
 
     def to_pandas(self, claims: bool = False) -> pandas.DataFrame:
         """A row per sample, indexed by its id; without a verdict, score and value are missing and `error` says why.
@@ -447,27 +457,6 @@ def stored_identity(file: RunFile, configuration: int) -> dict[str, Any]:
     if not about.rubric or not about.judge:
         raise damaged(file.path, f"configuration {configuration} does not name its rubric and judge")
     return dict(json.loads(text))
-
-
-def stored_verdict(file: RunFile, configuration: int, sample: str) -> Verdict:
-    """The verdict on one sample, as it was."""
-    row = file.first(STORED, (sample, configuration))
-    if not row and (error := file.first(WHY_NONE, (sample, configuration))):
-        raise UserError(f"{sample!r} has no verdict: {error[0]}: {error[1]}")
-    if not row:
-        ids = [name for (name,) in file.query("SELECT id FROM samples LIMIT ?", (SUGGESTED,))]
-        raise NotFound(f"{file.path} has no sample {sample!r}{did_you_mean(sample, ids, 3)}")
-    number, text, inputs = row
-    with wrap_db_errors(file.path):
-        if not is_as_written(file.database, (number, configuration)):
-            raise damaged(file.path, f"the verdict on {sample!r} is not as it was stored")
-    document, given = file.read(text, dict), file.read(inputs, Mapping[str, Any])
-    if not serial.is_current(document):
-        raise UserError(
-            f"{sample!r} was judged by another version of onprompt, whose verdicts can't be shown here "
-            f"({document.get(serial.FORMAT)}); its scores and checks are in the run file all the same"
-        )
-    return file.read_verdict(document, lambda picture: decode_again(picture, given))
 
 
 def decode_again(picture: Picture, given: Mapping[str, Any]) -> Decoded:

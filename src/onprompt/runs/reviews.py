@@ -7,7 +7,6 @@ the same rubric; they no longer do once the picture or the prompt has changed.
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,6 @@ from onprompt.runs.file import RunFile, address_of, connect, damaged, storable, 
 from onprompt.runs.reading import Run, RunRow
 from onprompt.runs.schema import VERSION, row_digest
 from onprompt.types import Outcome, Rubric
-from onprompt.wording import plural
 from onprompt.wording.claims import full_claim
 from onprompt.wording.terminal import UNSAFE
 
@@ -34,10 +32,7 @@ ANSWERED_CHECKS = """SELECT r.checks, d.document FROM present_reviews r
 JOIN documents d ON d.sample = r.sample AND d.configuration = r.configuration
 WHERE r.rubric = ? AND r.configuration = ? AND r.complete"""
 SCORES, SAID = Mapping[str, int], Mapping[str, Outcome]  # what `scores` and `checks` hold, as JSON
-NORMAL = 1.959964  # the 97.5th percentile
-SMALLEST = 5  # samples of which an interval can be computed
-MOST = 0.999  # a correlation that is taken for perfect
-WANTED = 0.1  # the precision of the agreement that reviewers are told about
+SMALLEST = 5  # samples of which a correlation says something
 BANDS = 5  # of `value`, where a rubric has no overall score
 
 
@@ -144,14 +139,6 @@ def by_others(file: RunFile, rubric: str, rater: str, sample: int) -> list[tuple
     return [(name, file.read(scores, SCORES), comment) for name, scores, comment in rows]
 
 
-def complete_scores(file: RunFile, text: str, rubric: Rubric) -> dict[str, int]:
-    """The scores of a complete review."""
-    given: dict[str, int] = file.read(text, SCORES)
-    if given.keys() != rubric.factors.keys() or any(given[name] not in rubric.factors[name] for name in given):
-        raise damaged(file.path, f"a complete review without a score on the scale of {', '.join(rubric.factors)}")
-    return given
-
-
 def rating_of(scores: Mapping[str, int], rubric: Rubric) -> float:
     """One rating for all factors, on the scale of the first: the score itself where there is only one."""
     if len(rubric.factors) == 1:
@@ -171,7 +158,9 @@ def ratings(file: RunFile, rubric: Rubric, factor: str = "") -> dict[str, dict[s
     """The ratings by rater of each sample that people reviewed, by its id: of all factors together or of one."""
     given: dict[str, dict[str, float]] = {}
     for sample, rater, text in file.query(RATED, (rubric.name,), tuple[str, str, str]):
-        scores = complete_scores(file, text, rubric)
+        scores: dict[str, int] = file.read(text, SCORES)
+        if scores.keys() != rubric.factors.keys() or any(scores[name] not in rubric.factors[name] for name in scores):
+            raise damaged(file.path, f"a complete review without a score on the scale of {', '.join(rubric.factors)}")
         given.setdefault(sample, {})[rater] = float(scores[factor]) if factor else rating_of(scores, rubric)
     return given
 
@@ -202,21 +191,3 @@ def in_random_order(rows: Iterable[RunRow]) -> list[int]:
     """
     order = {row.number: hashlib.sha256(row.id.encode(errors="replace")).digest() for row in rows if row.counts}
     return sorted(order, key=order.__getitem__)
-
-
-def half_width(n: int, correlation: float) -> float:
-    """Half of the 95 % interval of Spearman's ρ by n items: Fisher's, with the variance of Bonett and Wright (2000)."""
-    if n < SMALLEST:
-        return 1.0
-    spread = NORMAL * math.sqrt((1 + correlation**2 / 2) / (n - 3))
-    middle = math.atanh(min(max(correlation, -MOST), MOST))
-    return (math.tanh(middle + spread) - math.tanh(middle - spread)) / 2
-
-
-def agreement_words(correlation: float, n: int) -> str:
-    """How well the judge agrees with people so far, how precisely that is known, and how many more would do."""
-    now, needed = half_width(n, correlation), n
-    while half_width(needed, max(correlation, 0.0)) > WANTED:
-        needed += 1
-    more = f"; about {needed - n} more for ±{WANTED:.2f}" if needed > n else ""
-    return f"Spearman's ρ with the judge is {correlation:.2f} ± {now:.2f} on {plural(n, 'verdict')}{more}"

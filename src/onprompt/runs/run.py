@@ -114,18 +114,12 @@ class JudgeJob:
 def to_stored(number: int, verdict: Verdict) -> StoredVerdict:
     """A verdict as a run file stores it."""
     usage = verdict.usage
-    row = {
-        "score": verdict.score,
-        "value": verdict.value,
-        "low": verdict.interval and verdict.interval[0],
-        "high": verdict.interval and verdict.interval[1],
+    low, high = verdict.interval or (None, None)
+    row = {name: getattr(verdict, name) for name in ("score", "value", "summary", "coverage")}
+    row |= {"low": low, "high": high, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost": usage.cost}
+    row |= {
         "flags": " ".join(map(quote, verdict.flags)),  # a rubric's own may have spaces
-        "summary": verdict.summary,
         "factors": json.dumps({name: factor.score for name, factor in verdict.factors.items()}),
-        "coverage": verdict.coverage,
-        "tokens_in": usage.tokens_in,
-        "tokens_out": usage.tokens_out,
-        "cost": usage.cost,
         "answers": " ".join(answer.key for answer in verdict.answers),
         "image_sha256": verdict.sample.picture.sha256,
     }
@@ -144,7 +138,6 @@ class Summary:
     configuration: int = 1
     new: bool = True  # whether this way of judging is new to the file
     changed: str = ""  # how it differs from the previous one
-    known: int = 0  # verdicts of this way of judging that the file had before
     before: int = 0  # samples read so far that had a verdict already
     done: int = 0
     incomplete: int = 0  # verdicts of a jury without a model that failed
@@ -184,8 +177,7 @@ def run(
         configuration, new = file.add_configuration(identity)
         (previous,) = file.first("SELECT max(id) FROM configurations WHERE id < ?", (configuration,))
         changed = differing_names(identity, stored_identity(file, previous) if previous else {}) if new else ""
-        known, *_ = file.first("SELECT count(*) FROM verdicts WHERE configuration = ?", (configuration,))
-        summary = Summary(out, configuration, new, changed, known)
+        summary = Summary(out, configuration, new, changed)
         count_calls(file, job)  # of a run that was killed
         file.begin(configuration, data.source, versions(), data.named)
         try:
@@ -205,7 +197,7 @@ def count_calls(file: RunFile, job: JudgeJob) -> tuple[int, int, float | None]:
     if samples.asks(settings.judged_by) is Asks.NONE or not file.run:
         return 0, 0, None
     with closing(AnswerStore(settings.answers)) as answers:
-        total = answers.spent(settings.asked_by, file.started)
+        total = answers.spent(settings.asked_by, *file.first("SELECT min(created) FROM runs", kind=tuple[str]))
     return file.reconcile(total.tokens_in, total.tokens_out, total.cost)
 
 
@@ -277,13 +269,11 @@ def sample_columns(row: Row, rubric: Rubric) -> dict[str, str]:
 
 def describe(value: object, is_image: bool) -> Any:
     """A value for JSON: an absolute path for an image, a hash for bytes."""
-    if is_image and isinstance(value, str | Path) and not str(value).startswith(("http://", "https://")):
-        return os.path.abspath(value)  # noqa: PTH100 Path.resolve reads the disk, for each of many
-    if isinstance(value, str):
-        return value
     if isinstance(value, bytes):
         return f"sha256:{hashlib.sha256(value).hexdigest()}"
-    return list(value) if isinstance(value, list | tuple) else repr(type(value))
+    if is_image and isinstance(value, str | Path) and not str(value).startswith(("http://", "https://")):
+        return os.path.abspath(value)  # noqa: PTH100 Path.resolve reads the disk, for each of many
+    return value
 
 
 def stamp(path: str | Path) -> str:

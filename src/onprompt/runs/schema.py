@@ -77,7 +77,7 @@ CREATE VIEW IF NOT EXISTS present_reviews AS
 
 
 # What brings a file of the version before to each version.
-MIGRATIONS = {5: "ALTER TABLE runs ADD COLUMN columns TEXT NOT NULL DEFAULT '{}'", 6: "DROP TABLE plans"}
+MIGRATIONS = {6: "DROP TABLE plans"}
 OLDEST = min(MIGRATIONS) - 1
 
 
@@ -155,11 +155,10 @@ def is_as_written(database: sqlite3.Connection, key: tuple[int, int]) -> bool:
 
 def find_damage(database: sqlite3.Connection) -> list[str]:
     """What is not as it was written, in words: every page and every row of a run file is looked at."""
-    damage = []
+    damage: list[str] = []
     for find in (broken_pages, changed_rows, changed_verdicts):
         try:
-            for what in find(database):
-                damage.append(what)
+            damage.extend(find(database))
         except (sqlite3.Error, UnicodeError) as error:  # what can't be read is damaged, too
             damage.append(f"SQLite: {error}")
     return damage

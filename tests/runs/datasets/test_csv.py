@@ -20,18 +20,18 @@ def prompts(found: list[Row]) -> list[str]:
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("bom", ["", "\ufeff"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_delimiters_ends_and_marks(tmp_path: Path, delimiter: str, bom: str, end: str) -> None:
+def test_delimiters_ends_and_marks(tmp_path: Path, delimiter: str, end: str) -> None:
     others = "".join({",", ";", "|"} - {delimiter})
     lines = [["prompt", "image"], [f"Ein Käse{others}", "a.png"], [], ["b", "b.png"]]
-    text = bom + "".join(delimiter.join(cells) + end for cells in lines)
-    assert prompts(read(tmp_path / "a.csv", text)) == [f"Ein Käse{others}", "b"]
+    text = "".join(delimiter.join(cells) + end for cells in lines)
+    for bom in ("", "\ufeff"):
+        assert prompts(read(tmp_path / "a.csv", bom + text)) == [f"Ein Käse{others}", "b"]
 
 
 LENGTH = "bad: expected 2 cells, as in the header; got"
 QUOTE = "bad: {}: unclosed or misplaced quote (line {})"
-NUL = ("bad: 'a\\x00b' contains a NUL or an unpaired surrogate", "bad: invalid path: 'b\\x00.png' (6 characters)")
+NUL = ("bad: 'a\\x00b' contains a NUL or an unpaired surrogate", "bad: invalid path: 'b\\x00.png'")
 
 
 @pytest.mark.parametrize(
@@ -46,19 +46,11 @@ NUL = ("bad: 'a\\x00b' contains a NUL or an unpaired surrogate", "bad: invalid p
             [QUOTE.format("',' expected after '\"'", 2), "b", QUOTE.format("unexpected end of data", 5)],
         ),
         ("a.csv", "image,prompt\na.png,a\0b\nb\0.png,b\nc.png,c\n", [*NUL, "c"]),
+        ("a.csv", "image,prompt\n", []),
     ],
 )
 def test_a_bad_row_costs_no_other(tmp_path: Path, name: str, text: str, expected: list[str]) -> None:
     assert prompts(read(tmp_path / name, text)) == expected
-
-
-def test_lines_are_counted(tmp_path: Path) -> None:
-    rows = read(tmp_path / "a.csv", 'image,prompt\na.png,"a\ncat"\nb.png\n')
-    assert [(row.id, row.line) for row in rows] == [("a.png", "a.csv:2"), ("row 2", "a.csv:4")]
-
-
-def test_a_cell_of_ten_megabytes(tmp_path: Path) -> None:
-    assert [len(each) for each in prompts(read(tmp_path / "a.csv", f"image,prompt\na.png,{'x' * 10**7}\n"))] == [10**7]
 
 
 def test_a_cell_without_end_is_bad(tmp_path: Path) -> None:
@@ -67,15 +59,10 @@ def test_a_cell_without_end_is_bad(tmp_path: Path) -> None:
     assert found[1] == "b"
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
-def test_what_is_not_utf_8_says_how_to_convert(tmp_path: Path, encoding: str) -> None:
-    told = r"is not UTF-8 .*; if it is latin1: iconv -f latin1 -t utf-8 '.*a.csv' > 'a.utf8.csv'"
-    with pytest.raises(UserError, match=told):
-        read(tmp_path / "a.csv", ("image,prompt\n" + "a.png,p\n" * 200_000 + "b.png,Käse\n").encode(encoding))
-
-
-def test_a_header_alone_has_no_rows_and_nothing_is_an_error(tmp_path: Path) -> None:
-    assert read(tmp_path / "a.csv", "image,prompt\n") == []
+def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    for encoding in ("latin-1", "utf-16"):
+        with pytest.raises(UserError, match=r"is not UTF-8 .*; save it as UTF-8"):
+            read(tmp_path / "a.csv", ("image,prompt\n" + "a.png,p\n" * 200_000 + "b.png,Käse\n").encode(encoding))
     for content in ("", "\n\n", '"image,prompt\n'):
         with pytest.raises(UserError, match="no readable header line"):
             read(tmp_path / "a.csv", content)

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from onprompt import plugins
 from onprompt.errors import UserError
 from onprompt.rubrics.edit import RUBRIC as EDIT
-from onprompt.rubrics.rate import RUBRIC as RATE
 from onprompt.rubrics.verify import RUBRIC as VERIFY
-from onprompt.runs.datasets import Row, open_dataset, usual_columns
+from onprompt.runs.datasets import Row, open_dataset
 from onprompt.types import Rubric
 
 Write = Callable[..., str]
@@ -35,14 +33,7 @@ def rows(data: str, rubric: Rubric = VERIFY, **columns: str) -> list[Row]:
 
 
 def good(data: str, rubric: Rubric = VERIFY, **columns: str) -> list[Row]:
-    found = rows(data, rubric, **columns)
-    assert all(isinstance(row, Row) for row in found), found
-    return [row for row in found if not row.error]
-
-
-def test_each_kind_is_one_file() -> None:
-    kinds = ["csv", "folder", "glob", "hf", "illusionbench", "jsonl", "parquet"]
-    assert plugins.names("runs.datasets") == kinds
+    return [row for row in rows(data, rubric, **columns) if not row.error]
 
 
 def test_two_hundred_rows(write: Write, tmp_path: Path) -> None:
@@ -57,41 +48,22 @@ def test_two_hundred_rows(write: Write, tmp_path: Path) -> None:
     assert list(dataset.rows()) == found
 
 
-@pytest.mark.parametrize("rubric", [VERIFY, RATE, EDIT], ids=lambda rubric: rubric.name)
-def test_each_usual_column(write: Write, rubric: Rubric) -> None:
-    usual = usual_columns(rubric)
-    assert all(usual[name] for name in (*rubric.required, "id", "model", "category"))
-    first = {name: words[0] for name, words in usual.items()}
-    for name, words in usual.items():
-        for word in words:
-            header = {**first, name: word.upper().replace("_", " ")}
-            data = write(",".join(header.values()), ",".join("x" for _ in header))
-            assert open_dataset(data, rubric, {}).columns == header
-
-
 def test_the_first_guess_wins(write: Write) -> None:
     data = write("caption,path,prompt,img", "c,p.png,a cat,i.png")
     assert open_dataset(data, VERIFY, {}).columns == {"image": "img", "prompt": "prompt"}
     data = write("source_image,image,edited_image,text", "s.png,i.png,e.png,make it red")
-    assert open_dataset(data, EDIT, {}).columns == {
-        **{"before": "source_image", "after": "edited_image", "instruction": "text"},
-    }
+    used = {"before": "source_image", "after": "edited_image", "instruction": "text"}
+    assert open_dataset(data, EDIT, {}).columns == used
 
 
 @pytest.mark.parametrize(
     ("header", "rubric", "named", "message"),
     [
-        (
-            "Image,image,prompt",
-            VERIFY,
-            {},
-            "ambiguous columns for image: 'Image' and 'image'; .* image=COLUMN",
-        ),
-        ("image,words", VERIFY, {}, "no column for prompt; .*--column prompt=COLUMN: 'image', 'words'"),
+        ("Image,image,prompt", VERIFY, {}, "ambiguous columns for image: 'Image' and 'image'; .* image=COLUMN"),
+        ("image,words", VERIFY, {}, "no column for prompt: .*--column prompt=COLUMN; there are: image, words"),
         ("image,prompt", EDIT, {}, "no column for before"),
         ("image,prompt,prompt", VERIFY, {}, "two columns are named 'prompt'"),
-        (",".join(map(str, range(200))), VERIFY, {}, "and 170 more"),
-        ("a,b,when", VERIFY, {"prompt": "whem"}, r"no column 'whem' among 'a', 'b', 'when'; did you mean 'when'\?"),
+        ("a,b,when", VERIFY, {"prompt": "whem"}, r"no column 'whem'; did you mean 'when'\?"),
         ("a,b,when", VERIFY, {"imgae": "a"}, r"no field 'imgae'; did you mean 'image'\?"),
         ("image,prompt", VERIFY, {"image": ""}, "no column for image"),
     ],
@@ -111,16 +83,6 @@ def test_columns_are_named(write: Write) -> None:
     assert open_dataset(write("Image,image,prompt"), VERIFY, {"image": "Image"}).columns["image"] == "Image"
 
 
-def test_an_edit_has_two_pictures_and_may_have_a_mask(write: Write, tmp_path: Path) -> None:
-    data = write("before,after,instruction,mask", "a.png,b.png,make it red,m.png", "a.png,c.png,make it blue,")
-    one, two = good(data, EDIT)
-    places = {name: str(tmp_path / f"{name}.png") for name in "abcm"}
-    assert one.item == {
-        **{"before": places["a"], "after": places["b"], "mask": places["m"], "instruction": "make it red"},
-    }
-    assert (one.id, two.id, "mask" in two.item) == ("b.png", "c.png", False)
-
-
 def test_paths_are_looked_for_beside_the_table_and_then_here(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,13 +92,15 @@ def test_paths_are_looked_for_beside_the_table_and_then_here(
         path.touch()
     monkeypatch.chdir(here)
     names = ["a.png", "both.png", "neither.png", f"file://{there}/in/c%20d.png", f"{here}/a.png", "http://x/y.png"]
-    data = write("image,prompt", *(f"{name},p" for name in names), name="there/t.csv")
-    assert [row.item["image"] for row in good(data)] == [
+    found = good(write("image,prompt", *(f"{name},p" for name in names), name="there/t.csv"))
+    assert [row.item["image"] for row in found] == [
         *("a.png", f"{there}/both.png", f"{there}/neither.png"),
         *(f"{there}/in/c d.png", f"{here}/a.png", "http://x/y.png"),
     ]
-    ids = [row.id for row in good(data)]
-    assert ids == ["a.png", "both.png", "neither.png", "in/c d.png", f"{here}/a.png", "http://x/y.png"]
+    ids = ["a.png", "both.png", "neither.png", "in/c d.png", f"{here}/a.png", "http://x/y.png"]
+    assert [row.id for row in found] == ids
+    monkeypatch.chdir(there)
+    assert good("t.csv")[1].item["image"] == "both.png"
 
 
 def test_no_two_ids_are_the_same(write: Write) -> None:
@@ -151,59 +115,29 @@ def test_major_objects_are_a_list(write: Write) -> None:
 
 
 def test_a_missing_value_costs_its_own_row(write: Write) -> None:
-    data = write("image,prompt", "a.png,", ",a cat", "b.png,a dog", f"{'x' * 5000},a cow")
-    first, second, third, fourth = rows(data)
+    first, second, third = rows(write("image,prompt", "a.png,", ",a cat", "b.png,a dog"))
     assert first == Row("a.png", "data.csv:2", first.item, error="column 'prompt' is empty")
     assert second == Row("row 2", "data.csv:3", {"prompt": "a cat"}, error="column 'image' is empty")
-    assert isinstance(third, Row)
-    assert fourth.error
-    assert "(5000 characters)" in fourth.error
+    assert not third.error
 
 
 def test_data_that_is_none(write: Write, tmp_path: Path) -> None:
     write("image,prompt", name="data.csv")
+    os.mkfifo(tmp_path / "pipe.csv")
     for data, message in {
-        str(tmp_path / "dta.csv"): r"no such file or folder: .*; did you mean 'data.csv'\? \(DATA is a .csv, .tsv",
-        str(tmp_path / "data.csv" / "x"): "no such file or folder",
-        write(name="data.cvs"): r"unsupported file type: .*; did you mean 'csv'\? \(DATA is a .csv",
-        write(name="cat.webm"): r"unsupported file type: .* \(DATA is",
-        "": "no such file or folder",
-        "x" * 5000: "no such file or folder",
-        "a\0b.csv": "no such file or folder",
-        "hff:owner/name": r"did you mean 'hf'\?.*or hf:OWNER/NAME",
+        **dict.fromkeys(("", "x" * 5000, "a\0b.csv", str(tmp_path / "data.csv" / "x")), "no such file or folder"),
         "owner/name": "or hf:OWNER/NAME",
+        write(name="data.cvs"): r"unsupported file type: .* \(DATA is a .csv",
         "csv:gone": "can't read csv:gone: No such file",
         f"csv:{tmp_path}": "can't read csv:.*: Is a directory",
-        f"{tmp_path}/*.png": "no images match",
-        f"{tmp_path}/gone/*.png": "no such folder",
         str(tmp_path): "no images in",
+        str(tmp_path / "pipe.csv"): r"pipe.csv: it is a named pipe, not a regular file",
     }.items():
         with pytest.raises(UserError, match=message):
             open_dataset(data, VERIFY, {})
 
 
 def test_a_kind_can_be_said_where_the_suffix_does_not(write: Write) -> None:
-    assert good("csv:" + write("image,prompt", "a.png,p", name="data[1].txt"))[0].id == "a.png"
-    assert good(write("image,prompt", "a.png,p", name="data[1].csv"))[0].id == "a.png"
-
-
-def test_a_table_in_the_current_folder(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write("image,prompt", "in/a.png,p", "  ,p", "../b.png,p")
-    monkeypatch.chdir(tmp_path)
-    first, second, third = rows("data.csv")
-    assert isinstance(first, Row)
-    assert (first.id, first.item["image"]) == ("in/a.png", "in/a.png")
-    assert second.error
-    assert third.id == "../b.png"
-
-
-def test_a_pipe_is_no_table(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(UserError, match=r"pipe.csv: it is a named pipe, not a regular file"):
-        open_dataset(str(tmp_path / "pipe.csv"), VERIFY, {})
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "cup.png").write_bytes(b"")
-    os.mkfifo(tmp_path / "folder" / "cup.txt")
-    (row,) = open_dataset(str(tmp_path / "folder"), VERIFY, {}).rows()
-    assert row.error
-    assert "named pipe" in row.error
+    data = "csv:" + write("image,prompt", "a.png,p", name="data.txt")
+    assert good(data)[0].id == "a.png"
+    assert open_dataset(data, VERIFY, {}).source == data

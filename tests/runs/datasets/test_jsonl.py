@@ -20,79 +20,52 @@ def item(**more: Any) -> str:
     return json.dumps({"image": "a.png", "prompt": "a cat", **more})
 
 
-def messages(found: list[Row]) -> list[str]:
-    return [row.error for row in found]
-
-
 @pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "a.json"])
 def test_lines_and_lists(tmp_path: Path, name: str) -> None:
     lines = [item(id=i, major=["cat"], category="animals") for i in range(200)]
-    for content in (
-        "\n\n".join(lines),
-        f"\ufeff\n[{', '.join(lines)}]\n",
-        json.dumps([*map(json.loads, lines)], indent=2),
-    ):
+    for content in ("\n\n".join(lines), f"\ufeff\n[{', '.join(lines)}]\n"):
         found = read(tmp_path / name, content)
-        assert [row.id for row in found] == [str(i) for i in range(200)]
-        assert messages(found) == [""] * 200
-        assert isinstance(found[9], Row)
+        assert [(row.id, row.error) for row in found] == [(str(i), "") for i in range(200)]
         assert (found[9].item["major"], found[9].category) == (["cat"], "animals")
-
-
-def test_lines_are_counted_and_blank_ones_skipped(tmp_path: Path) -> None:
-    assert [row.line for row in read(tmp_path / "a.jsonl", f"{item()}\n\n \n{item()}")] == ["a.jsonl:1", "a.jsonl:4"]
 
 
 def test_bad_lines_cost_no_other(tmp_path: Path) -> None:
     bad = [b"{oops", b"[1]", b'"a"', "Käse".encode("latin-1"), b"[" * 100_000, b"1" * 5000, b'{"a": NaN}', b"{}"]
-    content = b"\n".join([item().encode(), *bad, item().encode(), item().encode()[:20]])
-    found = messages(read(tmp_path / "a.jsonl", content))
-    assert found[0] == found[-2] == ""
-    assert [message.split(":")[0] for message in found[1:9]] == [
-        *("invalid JSON", "expected an object, got list", "expected an object, got str", "not UTF-8"),
-        *("unsupported JSON", "unsupported JSON"),
-        *("column 'image' is empty", "column 'image' is empty"),
+    content = b"\n".join([item().encode(), *bad, b"", item().encode(), item().encode()[:20]])
+    found = read(tmp_path / "a.jsonl", content)
+    assert [row.error.split(":")[0] for row in found] == [
+        *("", "invalid JSON", "expected an object, got list", "expected an object, got str"),
+        *["invalid JSON"] * 3,
+        *("column 'image' is empty", "column 'image' is empty", "", "invalid JSON"),
     ]
-    assert found[-1].startswith("invalid JSON: Unterminated string")
-    assert len(found) == 11
+    assert found[-1].line == "a.jsonl:12", "lines are counted, blank ones skipped"
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         ({"image": 7}, "column 'image': expected an image or a path, got int"),
-        ({"image": None}, "column 'image' is empty"),
         ({"image": {"bytes": None, "path": None}}, "column 'image' is empty"),
         ({"prompt": ["a cat"]}, "column 'prompt': expected text, got list"),
-        ({"prompt": " "}, "column 'prompt' is empty"),
         ({"prompt": "\ud83d"}, "'\\ud83d' contains a NUL or an unpaired surrogate"),
         ({"major": [1]}, "column 'major': expected a list of names, got list"),
         ({"id": {}}, "column 'id': expected text, got dict"),
     ],
 )
 def test_cells_of_the_wrong_kind_are_bad(tmp_path: Path, more: dict[str, Any], message: str) -> None:
-    assert messages(read(tmp_path / "a.jsonl", item(**more))) == [message]
-    assert messages(read(tmp_path / "a.json", f"[{item(**more)}, {item()}]")) == [message, ""]
+    assert [row.error for row in read(tmp_path / "a.json", f"[{item(**more)}, {item()}]")] == [message, ""]
 
 
-def test_numbers_are_words_too(tmp_path: Path) -> None:
-    (row,) = read(tmp_path / "a.jsonl", item(prompt=2001, category=3.5, model="m"))
-    assert row == Row("a.png", "a.jsonl:1", {"image": str(tmp_path / "a.png"), "prompt": "2001"}, "m", "3.5")
+def test_numbers_are_words_and_columns_may_come_later(tmp_path: Path) -> None:
+    content = f'oops\n{{"prompt": "a"}}\n{item(prompt=2001, category=3.5, model="m")}'
+    *_, row = read(tmp_path / "a.jsonl", content)
+    assert row == Row("a.png", "a.jsonl:3", {"image": str(tmp_path / "a.png"), "prompt": "2001"}, "m", "3.5")
 
 
-def test_columns_may_come_later(tmp_path: Path) -> None:
-    content = f'oops\n{{"prompt": "a"}}\n{item(model="m")}'
-    assert messages(read(tmp_path / "a.jsonl", content))[2] == ""
-    assert set(open_dataset(str(tmp_path / "a.jsonl"), VERIFY, {}).columns) == {"image", "prompt", "model"}
+LIST = f"[{', '.join([item()] * 3)}]"
 
 
-@pytest.mark.parametrize("cut", [1, 10])
-def test_a_list_that_is_cut_off_is_refused(tmp_path: Path, cut: int) -> None:
-    with pytest.raises(UserError, match=r"a.json holds no readable JSON objects; a.json, item 1: invalid JSON: "):
-        read(tmp_path / "a.json", f"[{', '.join([item()] * 3)}]"[:-cut])
-
-
-@pytest.mark.parametrize("content", ["", "[]", "oops", "[oops", "\n", b"\xff\xfe{\x00"])
+@pytest.mark.parametrize("content", ["", "[]", "oops", "[oops", "\n", b"\xff\xfe{\x00", LIST[:-1], LIST[:-10]])
 def test_no_objects_at_all(tmp_path: Path, content: bytes | str) -> None:
     with pytest.raises(UserError, match=r"a.json holds no readable JSON objects; "):
         read(tmp_path / "a.json", content)

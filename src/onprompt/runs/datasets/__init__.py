@@ -4,7 +4,6 @@ A module has `load(data)`, which returns a Table. It is chosen by a prefix, `NAM
 module is all that a new kind of DATA takes.
 """
 
-import difflib
 import itertools
 import math
 import os
@@ -23,21 +22,15 @@ from onprompt.types import IMAGE, NAMES, Rubric
 ABOUT = {"model": ("model", "generator", "system"), "category": ("category", "tag", "type")}
 IDS = ("id", "uid", "sample_id", "key", "index")
 ALIASES = {"tsv": "csv", "ndjson": "jsonl", "json": "jsonl"}  # suffixes that another suffix's module reads
-SUPPORTED = (
-    "a .csv, .tsv, .jsonl, .ndjson, .json or .parquet file, a folder, a quoted pattern such as 'out/*.png', "
-    "or hf:OWNER/NAME[:SPLIT]"
-)
-MAX_PATH = 4096  # characters, as on Linux
-LISTED = 30  # columns in a message
+SUPPORTED = "a .csv, .tsv, .jsonl, .ndjson, .json or .parquet file, a folder, or hf:OWNER/NAME[:SPLIT]"
 MAX_OWN = 10_000  # characters of a cell of the user's own
 SURROGATE = re.compile("[\ud800-\udfff]")  # JSON may hold one, and a file's name
-
 
 Record = tuple[str, Mapping[str, Any] | UserError]  # what a reader yields: where a row is, and its cells by column
 
 
 class RestLost(UserError):
-    """In place of cells: rows after this one, or files below it, may be unreadable, too."""
+    """In place of cells: rows after this one may be unreadable, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +101,12 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str], alternat
         if columns or missing:
             why = "no columns to name" if columns else f"no {' and no '.join(missing)}, which {rubric.name} needs"
             raise UserError(f"{data} has {why}; use a .csv, .jsonl or .parquet file")
-        used = {name: name for name in ("id", *table.fixed)}
+        used, own = {name: name for name in ("id", *table.fixed)}, []
     else:
         for other in alternatives:
             check_rubric(data, table, rubric, other)
         used = choose_columns(table.columns, usual_columns(rubric), columns, rubric.required)
-    own = [] if table.fixed else [name for name in table.columns if name not in (*used.values(), *table.images)]
+        own = [name for name in table.columns if name not in (*used.values(), *table.images)]
     # The row of an unreadable input is still known by its id, and counted for its model and category.
     ordered = {name: used[name] for name in dict.fromkeys(["id", *ABOUT, *used]) if name in used}
     parser = RowParser(ordered, table.folder, rubric, own)
@@ -121,7 +114,30 @@ def open_dataset(data: str, rubric: Rubric, columns: Mapping[str, str], alternat
     def read() -> Iterator[Row]:
         return map(parser.parse, table.records(list(dict.fromkeys([*used.values(), *own]))), itertools.count(1))
 
-    return Dataset(table.kind, table.fixed or used, table.count, read, absolute(data), dict(columns), bool(table.fixed))
+    source = f"{kind}:{absolute(rest)}" if data == f"{kind}:{rest}" else absolute(data)
+    return Dataset(table.kind, table.fixed or used, table.count, read, source, dict(columns), bool(table.fixed))
+
+
+def find_reader(data: str, folder_reader: str) -> tuple[str, str]:
+    """The module that reads DATA, and what it is given."""
+    kinds, path = plugins.names("runs.datasets"), Path(data)
+    kind, colon, rest = data.partition(":")
+    if colon and kind in kinds:
+        return kind, rest
+    if not data or not exists(path):
+        raise UserError(f"no such file or folder: {shorten(data)} (DATA is {SUPPORTED})")
+    if path.is_dir():
+        return folder_reader, data
+    check_regular(path.stat())
+    suffix = path.suffix.lower().removeprefix(".")
+    if (reader := ALIASES.get(suffix, suffix)) not in kinds:
+        raise UserError(f"unsupported file type: {data} (DATA is {SUPPORTED})")
+    return reader, data
+
+
+def absolute(path: str) -> str:
+    """A path that is the same from every folder; an address as it is."""
+    return os.path.abspath(path) if exists(path) else path  # noqa: PTH100 (Path.resolve follows links)
 
 
 def usual_columns(rubric: Rubric) -> dict[str, tuple[str, ...]]:
@@ -141,34 +157,6 @@ def check_rubric(data: str, table: Table, rubric: Rubric, other: Rubric) -> None
         raise UserError(f"{looks}; or add --rubric {rubric.name} to judge single images")
 
 
-def absolute(data: str) -> str:
-    """DATA as an absolute path or address: the same from every folder."""
-    kind, colon, rest = data.partition(":")
-    if colon and kind in plugins.names("runs.datasets"):
-        return f"{kind}:{os.path.abspath(rest) if exists(rest) else rest}"  # noqa: PTH100 (as below)
-    return os.path.abspath(data)  # noqa: PTH100
-
-
-def find_reader(data: str, folder_reader: str) -> tuple[str, str]:
-    """The module that reads DATA, and what it is given."""
-    kinds, path = plugins.names("runs.datasets"), Path(data)
-    kind, colon, rest = data.partition(":")
-    if colon and kind in kinds:
-        return kind, rest
-    if data and exists(path):
-        suffix = path.suffix.lower().removeprefix(".")
-        if not path.is_dir():
-            check_regular(path.stat())
-        if path.is_dir() or ALIASES.get(suffix, suffix) in kinds:
-            return folder_reader if path.is_dir() else ALIASES.get(suffix, suffix), data
-        raise UserError(f"unsupported file type: {data}{suggest(suffix, [*ALIASES, *kinds])} (DATA is {SUPPORTED})")
-    if re.search(r"[*?[]", data):
-        return "glob", data
-    siblings = [sibling.name for sibling in path.parent.iterdir()] if os.path.isdir(path.parent) else []  # noqa: PTH112
-    suggestion = suggest(kind, kinds) if colon else suggest(path.name, siblings)
-    raise UserError(f"no such file or folder: {shorten(data)}{suggestion} (DATA is {SUPPORTED})")
-
-
 def choose_columns(
     columns: Sequence[str], usual: Mapping[str, Sequence[str]], named: Mapping[str, str], required: Sequence[str]
 ) -> dict[str, str]:
@@ -177,11 +165,12 @@ def choose_columns(
         if name not in usual:
             raise UserError(f"no field {name!r}{plugins.did_you_mean(name, usual)}")
         if column and column not in columns:
-            raise UserError(f"no column {column!r} among {list_columns(columns)}{suggest(column, columns)}")
+            raise UserError(f"no column {column!r}{plugins.did_you_mean(column, columns)}")
     chosen = {name: named[name] if name in named else guess_column(name, columns, usual[name]) for name in usual}
     for name, column in chosen.items():
         if not column and name in required:
-            raise UserError(f"no column for {name}; choose one with --column {name}=COLUMN: {list_columns(columns)}")
+            there = plugins.did_you_mean(name, columns)
+            raise UserError(f"no column for {name}: choose one with --column {name}=COLUMN{there}")
         if column and columns.count(column) > 1:
             raise UserError(f"two columns are named {column!r}, which {name} should come from; rename one")
     return {name: column for name, column in chosen.items() if column}
@@ -205,34 +194,35 @@ class RowParser(NamedTuple):
     columns: Mapping[str, str]
     folder: str
     rubric: Rubric
-    own: Sequence[str] = ()  # columns that are no field's
+    own: Sequence[str]  # columns that are no field's
 
     def parse(self, record: Record, number: int) -> Row:
         """A record as a row; one with an error if a cell is unreadable or a required one empty."""
         line, cells = record
-        kinds = {given.name: given.kind for given in self.rubric.inputs}
         values: dict[str, Any] = {}
-        known: Mapping[str, Any] = {} if isinstance(cells, UserError) else cells
-        own = {name: cell for name in self.own if (cell := kept(known.get(name))) is not None}
+        own: dict[str, str | float] = {}
+        error, rest_lost, unnamed = "", False, str(number)
         try:
             if isinstance(cells, UserError):
                 raise cells
+            own = {name: cell for name in self.own if (cell := kept(cells.get(name))) is not None}
             for name, column in self.columns.items():
-                values[name] = self.value(name, kinds.get(name, ""), cells.get(column))
+                values[name] = self.value(name, cells.get(column))
             if empty := [name for name in self.columns if name in self.rubric.required and not values[name]]:
                 raise UserError(f"column {self.columns[empty[0]]!r} is empty")
-            error, rest_lost, unnamed = "", False, str(number)
         except UserError as problem:
             error, rest_lost, unnamed = str(problem), isinstance(problem, RestLost), f"row {number}"
         item = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
         model, category = (values.get(name) or "" for name in ABOUT)
-        path = values.get("id") or values.get(self.rubric.picture)  # without an id the path of the image
-        prefix = "" if values.get("id") else os.path.join(self.folder, "")  # noqa: PTH118 (as below)
-        name = path.removeprefix(prefix).encode(errors="replace").decode() if isinstance(path, str) else ""
+        name = values.get("id") or ""
+        if not name and isinstance(path := values.get(self.rubric.picture), str):
+            name = path.removeprefix(os.path.join(self.folder, ""))  # noqa: PTH118 (Path takes ten times as long)
+        name = name.encode(errors="replace").decode()
         return Row(name or unnamed, line, item, model, category, own, error, rest_lost)
 
-    def value(self, name: str, kind: str, cell: Any) -> Any:
+    def value(self, name: str, cell: Any) -> Any:
         """A cell's value: a path or bytes for an image, a list of names, or else text; None for an empty one."""
+        kind = next((given.kind for given in self.rubric.inputs if given.name == name), "")
         if isinstance(cell, UserError):
             raise cell
         if cell is None or (isinstance(cell, float) and math.isnan(cell)):
@@ -256,9 +246,9 @@ class RowParser(NamedTuple):
         if not path or path.startswith(("http://", "https://")):
             return path
         path = unquote(path.removeprefix("file://")) if path.startswith("file://") else path
-        if "\0" in path or len(path) > MAX_PATH:
-            raise UserError(f"invalid path: {shorten(path)} ({len(path)} characters)")
-        beside = os.path.join(self.folder, path)  # noqa: PTH118 (Path takes ten times as long)
+        if "\0" in path:
+            raise UserError(f"invalid path: {shorten(path)}")
+        beside = os.path.join(self.folder, path)  # noqa: PTH118 (as above)
         return path if not exists(beside) and exists(path) else beside
 
 
@@ -286,14 +276,3 @@ def exists(path: str | Path) -> bool:
 def shorten(value: str) -> str:
     """A value for a message."""
     return repr(value if len(value) <= 60 else value[:59] + "…")  # repr escapes surrogates
-
-
-def suggest(name: str, known: Sequence[str]) -> str:
-    """The end of a message with the closest known name; empty if none is close."""
-    return plugins.did_you_mean(name, known) if difflib.get_close_matches(name, known, n=1) else ""
-
-
-def list_columns(columns: Sequence[str]) -> str:
-    """The columns, for a message."""
-    more = f" and {len(columns) - LISTED} more" if len(columns) > LISTED else ""
-    return f"{', '.join(map(shorten, columns[:LISTED]))}{more}"

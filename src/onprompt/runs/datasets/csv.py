@@ -73,5 +73,4 @@ def read_lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str] | Re
             except csv.Error as error:
                 yield line, RestLost(f"{error}: unclosed or misplaced quote (line {rows.line_num})")
             except UnicodeDecodeError as error:
-                convert = f"iconv -f latin1 -t utf-8 '{path}' > '{path.stem}.utf8{path.suffix}'"
-                raise UserError(f"{path} is not UTF-8 ({error.reason}); if it is latin1: {convert}") from None
+                raise UserError(f"{path} is not UTF-8 ({error.reason}); save it as UTF-8") from None

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -12,35 +12,28 @@ from typing import Any
 
 from onprompt.errors import UserError
 from onprompt.files import read_file
-from onprompt.runs.datasets import Record, RestLost, Table
+from onprompt.runs.datasets import Record, Table
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tiff", ".tif", ".avif"}
 PROMPT_FILE, METADATA, SAMPLES = "prompt.txt", "metadata.jsonl", "samples"
 MAX_TEXT = 2**24  # bytes of a file with a prompt
-NOT_LISTED = "can't list the folder"
 # At the end of a name: a hash, a seed (no prompt ends with a number of five digits), and a number.
 ENDING = re.compile(r"( (?=\S*\d)[0-9a-f]{6,})?( seed\W*\d+| \d{5,})?( \d+| \(\d+\))?$", re.IGNORECASE)
 # The default file names of programs: sample_151_1.jpg, ComfyUI_00001_.png
 NO_PROMPT = {"sample", "image", "img", "output", "out", "result", "generated", "gen", "grid", "comfyui", "tmp", "test"}
-Images = Callable[[], Iterator[str]]  # the paths of images below a folder; one that ends with / can't be listed
 
 
 def load(data: str) -> Table:
-    """The images of a folder and its subfolders."""
-    return image_table("folder", Path(data), partial(walk, Path(data)))
-
-
-def image_table(kind: str, root: Path, images: Images) -> Table:
-    """Images below a folder, with their prompts."""
-    count = sum(1 for _ in images())
+    """The images of a folder and its subfolders, with their prompts."""
+    root = Path(data)
+    count = sum(1 for _ in walk(root))
     if not count:
         raise UserError(f"no images in {root} ({' '.join(sorted(SUFFIXES))}); if a table is in it, name that file")
-    cells = (cells for _, cells in read_images(root, images, by_name=False))
-    source = next((known["source"] for known in cells if isinstance(known, dict) and known.get("source")), "")
-    read = partial(read_images, root, images, by_name=not source)
+    cells = (cells for _, cells in read_images(root, by_name=False))
+    source = next((str(each["source"]) for each in cells if "source" in each), "")
+    read = partial(read_images, root, by_name=not source)
     # File names alone settle it for most folders, and are much faster to read than prompts.
-    prompts = ((line, str(cells["prompt"]) if isinstance(cells, dict) else "") for line, cells in read())
-    by_model = same_files((path, "") for path in images()) and same_files(prompts)
+    by_model = same_files((path, "") for path in walk(root)) and same_files((p, str(c["prompt"])) for p, c in read())
     fixed = {"image": "the files", "prompt": source or "the file name"}
     if source == METADATA:
         fixed["category"] = f"tag in {METADATA}"
@@ -48,52 +41,48 @@ def image_table(kind: str, root: Path, images: Images) -> Table:
         fixed["model"] = "the first folder"
 
     def records(_: Sequence[str]) -> Iterator[Record]:
-        for line, cells in read():
-            path = line.encode(errors="replace").decode()
-            model = {"model": path.partition("/")[0]} if by_model else {}
-            yield path, {**cells, "id": path, **model} if isinstance(cells, dict) else cells
+        for path, cells in read():
+            name = path.encode(errors="replace").decode()
+            yield name, {**cells, "id": name, "model": name.partition("/")[0] if by_model else ""}
 
-    return Table(kind, tuple(fixed), records, count=count, fixed=fixed)
+    return Table("folder", tuple(fixed), records, count=count, fixed=fixed)
 
 
-def read_images(root: Path, images: Images, by_name: bool) -> Iterator[Record]:
+def read_images(root: Path, by_name: bool) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each image with its prompt, which is the file's name if `by_name`."""
-    for folder, paths in groupby(images(), lambda path: path.rpartition("/")[0] if path[-1] != "/" else path):
-        if folder.endswith("/"):
-            yield folder, RestLost(NOT_LISTED)
-            continue
+    for folder, paths in groupby(walk(root), os.path.dirname):
         shared = {} if by_name else folder_prompt(root, folder)
         for path in paths:
             stem = Path(path).stem
             missing = UserError(f"no prompt: there is no {PROMPT_FILE} or {stem}.txt beside the image")
-            cells = {"prompt": prompt_from_name(stem) if by_name else missing, **shared}
+            cells = {"image": str(root / path), "prompt": prompt_from_name(stem) if by_name else missing, **shared}
             own = None if by_name else read_text((root / path).with_suffix(".txt"))
-            if own is not None:
-                cells |= {"prompt": own, "source": "NAME.txt"}
-            yield path, {**cells, "image": str(root / path)}
+            yield path, cells if own is None else {**cells, "prompt": own, "source": "NAME.txt"}
 
 
 def folder_prompt(root: Path, folder: str) -> dict[str, Any]:
     """The prompt of all images in a folder: from GenEval's metadata, or the nearest prompt.txt."""
     here = (root / folder).absolute()
     if here.name == SAMPLES and (here.parent / METADATA).is_file():
-        words = read_text(here.parent / METADATA)
-        name = f"{here.parent.name}/{METADATA}"
-        try:
-            value = json.loads(words) if isinstance(words, str) else words
-        except (ValueError, RecursionError) as error:
-            value = UserError(f"{name}: invalid JSON: {error}")
-        if isinstance(value, dict):
-            return {"source": METADATA, "prompt": value.get("prompt"), "category": value.get("tag")}
-        none = UserError(f"{here.parent / METADATA} has no prompt")
-        return {"source": METADATA, "prompt": value if isinstance(value, UserError) else none}
+        return {"source": METADATA, **geneval_prompt(here.parent / METADATA)}
     for place in (here, *here.parents):
-        words = read_text(place / PROMPT_FILE)
-        if words is not None:
+        if (words := read_text(place / PROMPT_FILE)) is not None:
             return {"source": PROMPT_FILE, "prompt": words}
         if place == root.absolute():
             break
     return {}
+
+
+def geneval_prompt(path: Path) -> dict[str, Any]:
+    """The prompt and the category in GenEval's metadata of a prompt."""
+    words = read_text(path)
+    try:
+        value = json.loads(words) if isinstance(words, str) else words
+    except (ValueError, RecursionError) as error:
+        value = UserError(f"{path.parent.name}/{path.name}: invalid JSON: {error}")
+    if isinstance(value, dict):
+        return {"prompt": value.get("prompt"), "category": value.get("tag")}
+    return {"prompt": value if isinstance(value, UserError) else UserError(f"{path} has no prompt")}
 
 
 def read_text(path: Path) -> str | UserError | None:
@@ -125,37 +114,24 @@ def same_files(items: Iterable[tuple[str, str]]) -> bool:
     return len(digests) > 1 and len({digest.digest() for digest in digests.values()}) == 1
 
 
-def walk(root: Path, max_depth: float = float("inf")) -> Iterator[str]:
-    """The paths of all images below a folder, in natural order; hidden ones are left out, links can't loop.
-
-    Folders that can't be listed come last, and end with /.
-    """
-    seen, closed = set(), list[OSError]()
-    for place, folders, names in os.walk(root, onerror=closed.append, followlinks=True):
-        status, path = os.stat(place), below(root, place)  # noqa: PTH116 (ten times Path)
+def walk(root: Path) -> Iterator[str]:
+    """The paths of all images below a folder; hidden ones are left out, links can't loop."""
+    seen = set()
+    for place, folders, names in os.walk(root, onerror=refuse, followlinks=True):
+        status = os.stat(place)  # noqa: PTH116 (ten times Path)
         if (status.st_dev, status.st_ino) in seen:
             folders.clear()
             continue
         seen.add((status.st_dev, status.st_ino))
-        folders[:] = sorted((name for name in folders if name[0] != "."), key=natural)
-        if not (METADATA in names and SAMPLES in folders):  # where GenEval puts a grid of all samples
-            images = (name for name in names if os.path.splitext(name)[1].lower() in SUFFIXES and name[0] != ".")  # noqa: PTH122
-            yield from (path + name for name in sorted(images, key=natural))
-        if path.count("/") >= max_depth:
-            folders.clear()
-    for error in closed:
-        if not (path := below(root, error.filename)):
-            raise error
-        yield path
+        folders[:] = sorted(name for name in folders if name[0] != ".")
+        if METADATA in names and SAMPLES in folders:  # where GenEval puts a grid of all samples
+            continue
+        below = os.path.relpath(place, root)
+        for name in sorted(names):
+            if os.path.splitext(name)[1].lower() in SUFFIXES and name[0] != ".":  # noqa: PTH122
+                yield name if below == "." else f"{below}/{name}"
 
 
-def below(root: Path, folder: str) -> str:
-    """The path of a folder below another, with / at its end; empty for the other itself."""
-    path = os.path.relpath(folder, root)
-    return "" if path == "." else f"{path}/"
-
-
-def natural(name: str) -> tuple[list[str | int], str]:
-    """A sort key by which 2 comes before 10."""
-    parts: list[str | int] = [int(part) if index % 2 else part for index, part in enumerate(re.split(r"(\d+)", name))]
-    return parts, name
+def refuse(error: OSError) -> None:
+    """A folder that can't be listed ends the walk: nobody would notice its missing images."""
+    raise UserError(f"can't list {error.filename}: {error.strerror}") from error
