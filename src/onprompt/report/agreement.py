@@ -3,13 +3,11 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
-from onprompt.models.voices import EVIDENCE, shares
 from onprompt.report import statistics
 from onprompt.report.ratings import Ratings, leave_one_out, mean
 from onprompt.report.statistics import (
@@ -28,7 +26,6 @@ from onprompt.report.statistics import (
     to_groups,
 )
 from onprompt.report.tables import table_lines
-from onprompt.runs.file import damaged
 from onprompt.runs.reading import CheckRow, Run, RunRow
 from onprompt.types import Outcome
 from onprompt.wording import plural
@@ -39,23 +36,13 @@ TITLES = {
     "kendall_c": "Kendall τ-c",
     "pair_accuracy": "pair accuracy",
     "auc": "AUC",
-    "alpha": "Krippendorff α",
     "kappa": "quadratic κ",
 }
-# Parts of the samples, or other values of theirs, with the title of the column that names them.
-PARTS = {
-    "categories": "category",
-    "factors": "factor (its score)",
-    "kinds": "kind of claim",
-    "certain": "most certain (narrowest intervals)",
-}
+PARTS = {"categories": "category", "factors": "factor (its score)", "kinds": "kind of claim"}  # each with its title
 NARROW = ("spearman", "pair_accuracy")  # the figures of a part of the samples
-PAIR_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
-CERTAIN = (0.2, 0.4, 0.6, 0.8, 1.0)  # shares of the samples, those with the narrowest intervals first
-BESIDE = " + "  # between the names of voices that are taken together
-MAX_VOICES = 100  # of a jury: every two of them are compared
+NARROW_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
+JURY = "the jury"  # beside the names of its voices
 Corrected = Mapping[str, tuple[int, int]]  # checks that people answered, and corrected, by kind
-VoiceScores = Mapping[str, tuple[float, float]]  # value and weight by voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +79,7 @@ class Agreement:
     no_rating: int
     no_item: int
     terms: Terms
-    parts: Mapping[str, Mapping[Any, Subset]]  # by name of `PARTS`, those that there are
+    parts: Mapping[str, Mapping[str, Subset]]  # by name of `PARTS`, those that there are
 
 
 def agreement(
@@ -114,14 +101,13 @@ def agreement(
     rated = [item for item in items if item.id in rated_ids]
     used = [item for item in rated if item.counts]
     figures, categories = RatedItems(used, ratings, terms), np.array([item.category for item in used])
-    parts: Mapping[str, Mapping[Any, Subset]] = {
+    parts = {
         "categories": {
             name: figures.subset(np.flatnonzero(categories == name), NARROW)
             for name in (sorted(set(categories)) if len(set(categories)) > 1 else ())
         },
         "factors": by_factor(figures, of_factors or {}),
         "kinds": by_kind(figures, checks),
-        "certain": by_certainty(figures),
     }
     return Agreement(
         overall=figures.subset(),
@@ -206,56 +192,26 @@ def by_kind(figures: RatedItems, checks: Iterable[CheckRow]) -> dict[str, Subset
     }
 
 
-def by_certainty(figures: RatedItems) -> dict[float, Subset]:
-    """The estimates on the samples of which the judge is most certain: a risk–coverage curve."""
-    widths = np.array([math.nan if i.low is None or i.high is None else i.high - i.low for i in figures.items])
-    known = int(np.isfinite(widths).sum())
-    narrowest = np.argsort(widths, kind="stable")[:known]  # NaN last
-    return {
-        share: figures.subset(np.sort(narrowest[: math.ceil(share * known)]), NARROW, with_ceiling=False)
-        for share in (CERTAIN if known >= MIN_ITEMS / CERTAIN[0] else ())
-    }
-
-
 def voice_values(run: Run) -> dict[str, dict[str, float]]:
-    """Values by sample of each voice of a jury, each two, and all, where every voice gave a score: nothing is asked."""
-    said: dict[str, VoiceScores] = {}
-    if "members" not in run.identity:
-        return {}
-    for _, name, heard in run.documents():
-        said[name] = {v.name: (v.value, v.weight) for v in heard.voices if v.value is not None and v.weight > 0}
-    names = list(dict.fromkeys(voice for voices in said.values() for voice in voices))
-    if len(names) > MAX_VOICES:
-        raise damaged(run.path, f"a jury of more than {MAX_VOICES} voices")
-    complete = {sample: voices for sample, voices in said.items() if names and len(voices) == len(names)}
-    sizes = sorted({1, 2, len(names)} & set(range(1, len(names) + 1)))
-    return {
-        BESIDE.join(chosen): {sample: joint_value(chosen, voices) for sample, voices in complete.items()}
-        for size in sizes
-        for chosen in combinations(names, size)
-    }
-
-
-def joint_value(chosen: Sequence[str], said: VoiceScores) -> float:
-    """The value of some of the voices, by the weights that they have in the jury."""
-    models = [name for name in chosen if name != EVIDENCE]
-    if not models:
-        return said[EVIDENCE][0]
-    beside = [name for name in chosen if name == EVIDENCE]
-    total = sum(weight for name, (_, weight) in said.items() if name != EVIDENCE)
-    weights = shares([said[name][1] for name in models], said[EVIDENCE][1] / total if beside else 0.0)
-    return sum(weight * said[name][0] for weight, name in zip(weights, (*models, *beside), strict=True))
+    """The values of each voice of a jury by sample, where every voice gave one; nothing is asked."""
+    said: dict[str, dict[str, float]] = {}
+    for _, sample, heard in run.documents() if "members" in run.identity else ():
+        said[sample] = {voice.name: voice.value for voice in heard.voices if voice.value is not None and voice.weight}
+    names = list(dict.fromkeys(name for voices in said.values() for name in voices))
+    complete = {sample: voices for sample, voices in said.items() if len(voices) == len(names)}
+    return {name: {sample: voices[name] for sample, voices in complete.items()} for name in names}
 
 
 def by_voice(
     items: Sequence[RunRow], values: Mapping[str, Mapping[str, float]], ratings: Ratings, terms: Terms
 ) -> dict[str, Subset]:
-    """The estimates of each voice of a jury, and of several together, on the same items."""
-    found = {}
-    for name, known in values.items():
-        rated = [item for item in items if item.id in known and ratings.by_item.get(item.id)]
-        found[name] = RatedItems(rated, ratings, terms).of_other(known, with_ceiling=True)
-    return found
+    """The estimates of each voice of a jury, and of the jury, on the same items."""
+    shared = set.intersection(*(set(known) for known in values.values())) if values else set()
+    rated = [item for item in items if item.id in shared and ratings.by_item.get(item.id)]
+    if not rated:
+        return {}
+    figures, jury = RatedItems(rated, ratings, terms), {item.id: item.value or 0.0 for item in rated}
+    return {name: figures.of_other(known, with_ceiling=True) for name, known in {**values, JURY: jury}.items()}
 
 
 def prepare(
@@ -275,17 +231,14 @@ def prepare(
     prepared |= {
         "kendall_b": Statistic(n, CONSTANT, [statistics.kendall(value, human, "b")]),
         "kendall_c": Statistic(n, CONSTANT, [statistics.kendall(value, human, "c")]),
-        **dict.fromkeys(("auc", "alpha", "kappa"), Statistic(n, "needs --human-scale")),
+        **dict.fromkeys(("auc", "kappa"), Statistic(n, "needs --human-scale")),
     }
     if terms.threshold is not None:
         why = f"all ratings are on one side of {terms.threshold:g}"
         prepared["auc"] = Statistic(n, why, [statistics.auc(value, human > terms.threshold)])
         scored = np.flatnonzero(np.isfinite(score))
-        levels, lowest = len(terms.scale), terms.scale[0]
-        first, second = (side[scored] - lowest for side in (score, to_scale(human, terms)))
+        first, second = (side[scored] for side in (score, to_scale(human, terms)))
         why = CONSTANT if len(scored) else "the judge gives no scores"
-        counts = np.eye(levels)[first.astype(np.intp)] + np.eye(levels)[second.astype(np.intp)]
-        prepared["alpha"] = Statistic(len(scored), why, [weighted(scored, statistics.alpha(counts))])
         prepared["kappa"] = Statistic(len(scored), why, [weighted(scored, statistics.kappa(first, second))])
     return prepared
 
@@ -335,12 +288,11 @@ def lines(
     if cells != rows:  # it is so of every row
         yield FEW_PROMPTS
     for title, part in agreement.parts.items():
-        known = ((name, subset) for name, subset in part.items() if subset.judge["spearman"].value is not None)
-        label = {"certain": "{:.0%}".format}.get(title, str)
-        shown = ((label(name), subset) for name, subset in known)
-        if cells := [(name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in shown]:
+        known = {name: subset for name, subset in part.items() if subset.judge["spearman"].value is not None}
+        if known:
             yield ""
-            yield from table_lines((PARTS[title], "samples", *PAIR_HEADER), cells)
+            cells = [(name, f"{subset.items:,}", *narrow(subset.judge)) for name, subset in known.items()]
+            yield from table_lines((PARTS[title], "samples", *NARROW_HEADER), cells)
             if title == "kinds":
                 yield "by kind: mean probability of such claims against the rating"
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
@@ -348,17 +300,13 @@ def lines(
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
         yield f"\nThe judge agrees with people on {100 * judge.value:.0f} % of {judge.n:,} pairs{rater}."
     yield f"\npair accuracy: over pairs of samples of one prompt, rated at least {terms.apart:g} apart; ties count half"
-    many = statistics.in_blocks(overall.items, overall.prompts)
-    yield "CI: " + (
-        f"normal, by {statistics.BLOCKS} equal parts of the prompts"
-        if many
-        else f"{RESAMPLES:,} bootstrap resamples of prompts"
-    )
+    parts, resamples = (f"{statistics.BLOCKS} equal parts", f"{RESAMPLES:,} bootstrap resamples")
+    yield f"CI: by {parts if statistics.in_blocks(overall.items, overall.prompts) else resamples} of the prompts"
     if terms.human_scale:
         low, high = terms.human_scale
         yield f"AUC: does the judge tell samples rated above {terms.threshold:g} from the others?"
         scale = f"{terms.scale[0]} to {terms.scale[-1]}"
-        yield f"α (ordinal) and κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
+        yield f"κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
     if voices:
         yield from voice_lines(voices)
     if corrected:
@@ -368,22 +316,11 @@ def lines(
 def voice_lines(voices: Mapping[str, Subset]) -> Iterator[str]:
     """Voices side by side, the best first, beside one rater against the others."""
     ranked = sorted(voices.items(), key=lambda entry: -(entry[1].judge["spearman"].value or 0.0))
-    first = next(iter(voices.values()))
+    jury = voices[JURY]
+    rows = [(name, *narrow(subset.judge)) for name, subset in ranked]
     yield ""
-    rows = [(name, *pair_cells(subset.judge)) for name, subset in ranked]
-    rows.append(("one rater vs. the others", *pair_cells(first.ceiling)))
-    yield from table_lines((f"{first.items:,} samples scored by all", *PAIR_HEADER), rows)
-    if two := best_two(voices):
-        everyone = max(voices, key=lambda name: name.count(BESIDE))
-        few, many = (voices[name].judge["spearman"] for name in (two, everyone))
-        yield f"\nThe best two are {two}: Spearman {few}, by all {everyone.count(BESIDE) + 1} voices {many}."
-
-
-def best_two(voices: Mapping[str, Subset]) -> str:
-    """The two voices that agree best with people, if there are more than two."""
-    found = {name: subset.judge["spearman"].value for name, subset in voices.items() if name.count(BESIDE) == 1}
-    defined = {name: value for name, value in found.items() if value is not None}
-    return max(defined, key=defined.__getitem__) if len(found) > 1 and defined else ""
+    rows.append(("one rater vs. the others", *narrow(jury.ceiling)))
+    yield from table_lines((f"{jury.items:,} samples scored by all", *NARROW_HEADER), rows)
 
 
 def check_lines(corrected: Corrected) -> Iterator[str]:
@@ -396,7 +333,7 @@ def check_lines(corrected: Corrected) -> Iterator[str]:
     yield from table_lines(("kind of claim", "answered", "corrected", "confirmed [95 % CI]"), rows)
 
 
-def pair_cells(estimates: Mapping[str, Estimate]) -> tuple[str, str]:
+def narrow(estimates: Mapping[str, Estimate]) -> tuple[str, str]:
     """The two figures of a narrow table."""
     return str(estimates["spearman"]), str(estimates["pair_accuracy"])
 
@@ -421,8 +358,7 @@ def document(
             **{"resamples": RESAMPLES, "seed": SEED},
         },
         "overall": asdict(agreement.overall, dict_factory=rounded),
-        "categories": {},
         **by_part,
-        **({"voices": figures(voices), "best_two": best_two(voices) or None} if voices else {}),
+        **({"voices": figures(voices)} if voices else {}),
         **({"checks": {kind: {"seen": n, "corrected": k} for kind, (n, k) in corrected.items()}} if corrected else {}),
     }
