@@ -179,16 +179,6 @@ def test_a_run_without_a_jury_has_no_weights(serve: Serve, tmp_path: Path) -> No
         assert "has no verdict of a jury or of the evidence" in str(failed.exception)
 
 
-def test_the_best_two_voices(jury: Settings, tmp_path: Path) -> None:
-    arguments = ("agree", str(tmp_path / "run.sqlite"), "--human", str(tmp_path / "ratings.csv"))
-    shown = command(*arguments, answers=jury.answers).output.splitlines()
-    assert shown[-1].startswith("The best two are openai/a + openai/b: Spearman 0.")
-    assert "by all 3 voices 0." in shown[-1]
-    ceiling = next(line for line in shown if line.startswith("one rater vs. the others"))
-    assert ceiling.removeprefix("one rater vs. the others").split()[0] == "1.000"
-    assert json.loads(command(*arguments, "--json", answers=jury.answers).output)["best_two"] == "openai/a + openai/b"
-
-
 @pytest.mark.models
 def test_the_evidence_has_its_value_as_its_voice(settings: Settings, tmp_path: Path) -> None:
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)).save(tmp_path / "cat.png")

@@ -207,7 +207,7 @@ def commands(name: str, path: Path) -> list[tuple[str, Callable[[], int | None]]
     out = path.parent / "out"
     lines = [
         *("show", "show --worst 3", "show --flagged", "show --json", "show --by model", "show --by category"),
-        *("show --by kind", "show --id 0", "show --id 1 --json", f"show --id 2 --picture {out}.png", "show --id 6"),
+        *("show --id 0", "show --id 1 --json", f"show --id 2 --picture {out}.png", "show --id 6"),
         *("agree", "agree --json", "compare --by model", "compare --by generation", "compare --by category"),
         f"gate --fail-under value=.1 --fail-over errors=0 --baseline {honest()[name]}",
         f"gate --fail-under score=3@.5 --fail-over cost=1 --junit {out}.xml --summary {out}.md",

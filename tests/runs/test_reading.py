@@ -55,7 +55,6 @@ def test_tables_of_the_commands(tmp_path: Path) -> None:
         "odd",
         "even",
     }
-    assert ran("show", run, "--by", "kind").returncode == 0
     assert ran("show", run, "--by", "colour").returncode == 2
     compared = ran("compare", run, "--by", "category").stdout
     assert compared.startswith("even:\n")

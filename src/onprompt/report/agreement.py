@@ -1,7 +1,7 @@
 """How well a judge agrees with people, beside how well one person agrees with the others."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,8 +26,7 @@ from onprompt.report.statistics import (
     to_groups,
 )
 from onprompt.report.tables import table_lines
-from onprompt.runs.reading import CheckRow, Run, RunRow
-from onprompt.types import Outcome
+from onprompt.runs.reading import Run, RunRow
 from onprompt.wording import plural
 
 TITLES = {
@@ -38,8 +37,8 @@ TITLES = {
     "auc": "AUC",
     "kappa": "quadratic κ",
 }
-PARTS = {"categories": "category", "factors": "factor (its score)", "kinds": "kind of claim"}  # each with its title
-NARROW = ("spearman", "pair_accuracy")  # the figures of a part of the samples
+PARTS = {"categories": "category", "factors": "factor (its score)"}  # parts of a verdict or of the samples, with titles
+NARROW = ("spearman", "pair_accuracy")  # the figures of a part
 NARROW_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
 JURY = "the jury"  # beside the names of its voices
 Corrected = Mapping[str, tuple[int, int]]  # checks that people answered, and corrected, by kind
@@ -61,7 +60,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """The judge's estimates on some items, and those of one rater against the mean of the others."""
+    """The judge's estimates on some items, and where it was asked for those of one rater against the others."""
 
     items: int
     prompts: int
@@ -83,13 +82,9 @@ class Agreement:
 
 
 def agreement(
-    items: Sequence[RunRow],
-    ratings: Ratings,
-    terms: Terms,
-    checks: Iterable[CheckRow] = (),
-    of_factors: Mapping[str, Ratings] | None = None,
+    items: Sequence[RunRow], ratings: Ratings, terms: Terms, of_factors: Mapping[str, Ratings] | None = None
 ) -> Agreement:
-    """A judge against people; kinds of claims by the checks, factors by their own ratings where people gave any."""
+    """A judge against people; its factors by their own ratings where people gave any."""
     low, high = terms.human_scale or (0.0, 1.0)
     if not low < high:
         raise UserError(f"the human scale must go from a lower to a higher rating, not {low:g} to {high:g}")
@@ -100,17 +95,10 @@ def agreement(
         raise UserError(f"item {wrong[0].id!r} has the score {wrong[0].score}, not {scale}")
     rated = [item for item in items if item.id in rated_ids]
     used = [item for item in rated if item.counts]
-    figures, categories = RatedItems(used, ratings, terms), np.array([item.category for item in used])
-    parts = {
-        "categories": {
-            name: figures.subset(np.flatnonzero(categories == name), NARROW)
-            for name in (sorted(set(categories)) if len(set(categories)) > 1 else ())
-        },
-        "factors": by_factor(figures, of_factors or {}),
-        "kinds": by_kind(figures, checks),
-    }
+    figures = RatedItems(used, ratings, terms)
+    parts = {"categories": by_category(figures), "factors": by_factor(figures, of_factors or {})}
     return Agreement(
-        overall=figures.subset(),
+        overall=figures.overall(),
         raters=len(ratings.raters),
         no_verdict=len(rated) - len(used),
         no_rating=len(items) - len(rated),
@@ -131,38 +119,45 @@ class RatedItems:
         self.group = to_groups([item.group for item in items])
         self.raters = leave_one_out(ratings, [item.id for item in items])
 
-    def subset(
-        self,
-        places: Levels | None = None,
-        names: Sequence[str] = tuple(TITLES),
-        with_ceiling: bool = True,
-        value: Array | None = None,
-    ) -> Subset:
-        """The named estimates on some items, or on another value of theirs; judge and raters use the same resamples."""
-        chosen = np.arange(len(self.items)) if places is None else places
-        value = self.value if value is None else value
-        prompts = np.unique(self.group[chosen], return_inverse=True)[1].astype(np.intp)
+    def overall(self) -> Subset:
+        """All estimates on all items; judge and raters use the same resamples."""
+        names = tuple(TITLES)
 
         def statistics_on(part: Levels) -> list[Statistic]:
-            here, group = chosen[part], prompts[part]
-            judge = prepare(value[here], self.score[here], self.human[here], group, self.terms, names)
+            group = self.group[part]
+            judge = prepare(self.value[part], self.score[part], self.human[part], group, self.terms)
             found = []
-            for own, others in self.raters if with_ceiling else ():
-                known = np.flatnonzero(np.isfinite(own[here]))
-                given, rest = own[here][known], others[here][known]
-                scale = given if names == NARROW else to_scale(given, self.terms)
-                found.append((known, prepare(given, scale, rest, group[known], self.terms, names)))
+            for own, others in self.raters:
+                known = np.flatnonzero(np.isfinite(own[part]))
+                given, rest = own[part][known], others[part][known]
+                found.append((known, prepare(given, to_scale(given, self.terms), rest, group[known], self.terms)))
             ceiling = [average([(places, each[name]) for places, each in found]) for name in names]
-            return [*(judge[name] for name in names), *(ceiling if with_ceiling else ())]
+            return [*(judge[name] for name in names), *ceiling]
 
-        found = statistics.estimates(statistics_on, prompts)
+        found = statistics.estimates(statistics_on, self.group)
         judge, ceiling = (dict(zip(names, side, strict=False)) for side in (found, found[len(names) :]))
-        return Subset(len(chosen), int(prompts.max(initial=-1)) + 1, judge, ceiling)
+        return Subset(len(self.items), len(set(self.group)), judge, ceiling)
 
-    def of_other(self, values: Mapping[str, float], with_ceiling: bool = False) -> Subset:
-        """The figures of other values than the verdicts', by the ids of the items that have one."""
-        value = np.array([values.get(item.id, math.nan) for item in self.items])
-        return self.subset(np.flatnonzero(np.isfinite(value)), NARROW, with_ceiling, value)
+    def part(self, values: Mapping[str, float]) -> Subset:
+        """The narrow estimates on the items that have one of these values, by id, in place of the judge's."""
+        chosen = np.array([place for place, item in enumerate(self.items) if item.id in values], np.intp)
+        value = np.array([values[self.items[place].id] for place in chosen])
+        human, prompts = self.human[chosen], np.unique(self.group[chosen], return_inverse=True)[1].astype(np.intp)
+
+        def statistics_on(part: Levels) -> list[Statistic]:
+            found = prepare_narrow(value[part], human[part], prompts[part], self.terms)
+            return [found[name] for name in NARROW]
+
+        judge = dict(zip(NARROW, statistics.estimates(statistics_on, prompts), strict=True))
+        return Subset(len(chosen), int(prompts.max(initial=-1)) + 1, judge, {})
+
+
+def by_category(figures: RatedItems) -> dict[str, Subset]:
+    """The judge on the samples of each category, if there are several."""
+    values: dict[str, dict[str, float]] = {}
+    for item in figures.items:
+        values.setdefault(item.category, {})[item.id] = item.known_value or 0.0
+    return {name: figures.part(values[name]) for name in (sorted(values) if len(values) > 1 else ())}
 
 
 def by_factor(figures: RatedItems, own: Mapping[str, Ratings]) -> dict[str, Subset]:
@@ -175,21 +170,8 @@ def by_factor(figures: RatedItems, own: Mapping[str, Ratings]) -> dict[str, Subs
         if name in own:
             scored = [item for item in scored if own[name].by_item.get(item.id)]
             of_factor = RatedItems(scored, own[name], figures.terms)
-        found[name] = of_factor.of_other({item.id: item.factors[name] for item in scored})
+        found[name] = of_factor.part({item.id: item.factors[name] for item in scored})
     return found
-
-
-def by_kind(figures: RatedItems, checks: Iterable[CheckRow]) -> dict[str, Subset]:
-    """The mean probability of a sample's claims of a kind, less those that could not be verified, against people."""
-    ids = {item.number: item.id for item in figures.items}
-    found: dict[str, dict[str, list[float]]] = {}
-    for check in checks:
-        if check.sample in ids and check.outcome != Outcome.UNVERIFIABLE:
-            found.setdefault(check.kind, {}).setdefault(ids[check.sample], []).append(check.probability)
-    return {
-        kind: figures.of_other({name: math.fsum(each) / len(each) for name, each in known.items()})
-        for kind, known in sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
-    }
 
 
 def voice_values(run: Run) -> dict[str, dict[str, float]]:
@@ -211,22 +193,25 @@ def by_voice(
     if not rated:
         return {}
     figures, jury = RatedItems(rated, ratings, terms), {item.id: item.value or 0.0 for item in rated}
-    return {name: figures.of_other(known, with_ceiling=True) for name, known in {**values, JURY: jury}.items()}
+    return {name: figures.part(known) for name, known in {**values, JURY: jury}.items()}
 
 
-def prepare(
-    value: Array, score: Array, human: Array, group: Levels, terms: Terms, names: Sequence[str] = tuple(TITLES)
-) -> dict[str, Statistic]:
-    """The named statistics of a judge, or of a rater, against people."""
+def prepare_narrow(value: Array, human: Array, group: Levels, terms: Terms) -> dict[str, Statistic]:
+    """How a judge, or a rater, orders items, against people."""
     n = len(value)
     if n < MIN_ITEMS:
         return dict.fromkeys(TITLES, Statistic(n, f"only {n} items"))
     accuracy, pairs = statistics.pair_accuracy(value, human, group, terms.apart)
-    prepared = {
+    return {
         "spearman": Statistic(n, CONSTANT, [statistics.spearman(value, human)]),
         "pair_accuracy": Statistic(pairs, f"no prompt has two items rated {terms.apart:g} apart", [accuracy]),
     }
-    if names == NARROW:
+
+
+def prepare(value: Array, score: Array, human: Array, group: Levels, terms: Terms) -> dict[str, Statistic]:
+    """All statistics of a judge, or of a rater, against people."""
+    n, prepared = len(value), prepare_narrow(value, human, group, terms)
+    if n < MIN_ITEMS:
         return prepared
     prepared |= {
         "kendall_b": Statistic(n, CONSTANT, [statistics.kendall(value, human, "b")]),
@@ -293,8 +278,6 @@ def lines(
             yield ""
             cells = [(name, f"{subset.items:,}", *narrow(subset.judge)) for name, subset in known.items()]
             yield from table_lines((PARTS[title], "samples", *NARROW_HEADER), cells)
-            if title == "kinds":
-                yield "by kind: mean probability of such claims against the rating"
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
     if judge.value is not None:
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
@@ -308,19 +291,18 @@ def lines(
         scale = f"{terms.scale[0]} to {terms.scale[-1]}"
         yield f"κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
     if voices:
-        yield from voice_lines(voices)
+        yield from voice_lines(voices, overall.ceiling)
     if corrected:
         yield from check_lines(corrected)
 
 
-def voice_lines(voices: Mapping[str, Subset]) -> Iterator[str]:
+def voice_lines(voices: Mapping[str, Subset], ceiling: Mapping[str, Estimate]) -> Iterator[str]:
     """Voices side by side, the best first, beside one rater against the others."""
     ranked = sorted(voices.items(), key=lambda entry: -(entry[1].judge["spearman"].value or 0.0))
-    jury = voices[JURY]
     rows = [(name, *narrow(subset.judge)) for name, subset in ranked]
     yield ""
-    rows.append(("one rater vs. the others", *narrow(jury.ceiling)))
-    yield from table_lines((f"{jury.items:,} samples scored by all", *NARROW_HEADER), rows)
+    rows.append(("one rater vs. the others", *narrow(ceiling)))
+    yield from table_lines((f"{voices[JURY].items:,} samples scored by all", *NARROW_HEADER), rows)
 
 
 def check_lines(corrected: Corrected) -> Iterator[str]:
