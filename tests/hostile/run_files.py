@@ -23,7 +23,7 @@ from onprompt import load_run
 from onprompt.api import judges
 from onprompt.cli import app
 from onprompt.errors import OnpromptError, UserError
-from onprompt.pages.review import Desk, Filters, Queue, ReviewDesk
+from onprompt.pages.review import Filters, Queue, ReviewDesk
 from onprompt.probe.pictures import draw
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
@@ -255,7 +255,7 @@ def in_python(path: Path) -> None:
 
 def in_a_browser(path: Path) -> None:
     """The pages of a review, a save and an undo."""
-    desk = ReviewDesk(path, 0, Desk(show_raters=True))
+    desk = ReviewDesk(path)
     with closing(desk):
         desk.start()
         for number in (desk.progress("Ada", Filters(kind)).following for kind in get_args(Queue)):

@@ -25,7 +25,7 @@ from onprompt.wording.jury import voice_words
 from onprompt.wording.labels import OUTCOMES
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
-LABEL, LETTER, SWATCH = 38.0, 14.6, 30.0  # units of a label's height, and of a letter's and a swatch's width
+LABEL, LETTER = 38.0, 14.6  # units of a label's height, and of a letter's width
 LONGEST = 28  # letters of a label
 ALSO = 12  # further objects that are listed
 CHANGED = "changed"  # the picture of what an edit has changed
@@ -45,13 +45,12 @@ class PageImage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoxView:
-    """A box over a picture, in units of its drawing, with its label, its colors and the checks that it belongs to."""
+    """A box over a picture, in units of its drawing, with its label and the checks that it belongs to."""
 
     kind: str  # an outcome, or of an edit: kept, matched, unasked, missing, region
     label: str = ""
     title: str = ""
     checks: tuple[int, ...] = ()
-    swatches: tuple[tuple[str, str, float], ...] = ()  # name, value as CSS has it, share
     place: tuple[float, ...] = ()  # x, y, width and height
     label_place: tuple[float, ...] = ()  # x, y and width
 
@@ -199,11 +198,10 @@ def sighting_box(verdict: Verdict, sighting: Sighting, places: Sequence[int]) ->
     ]
     kind = min((worst(verdict, thing) for thing in things if thing is not None), key=WORST_FIRST.index, default=None)
     text = f'"{sighting.text}"' if sighting.text else sighting.word
-    swatches = tuple((each.name, f"#{bytes(each.rgb).hex()}", each.share) for each in sighting.colors)
     traits = ", ".join(trait.value for trait in sighting.traits)
     title = f"{text}, confidence {sighting.confidence:.2f}" + (f": {traits}" if traits else "")
     outcome = kind if kind and not sighting.text else verdict.checks[places[0]].outcome
-    return sighting.box, BoxView(outcome.value, text, title, tuple(about), swatches)
+    return sighting.box, BoxView(outcome.value, text, title, tuple(about))
 
 
 def draw_versions(verdict: Verdict, pictures: Mapping[str, PageImage]) -> list[PictureView]:
@@ -245,7 +243,7 @@ def lay_out(title: str, shown: PageImage, boxes: Sequence[tuple[Box, BoxView]]) 
         corners = box.left * across, box.top * down, box.width * across, box.height * down
         views.append(replace(view, label=label, place=tuple(round(each, 1) for each in corners)))
     labelled = [index for index, label in enumerate(labels) if label]
-    widths = [14 + LETTER * len(labels[index]) + SWATCH * len(views[index].swatches) for index in labelled]
+    widths = [14 + LETTER * len(labels[index]) for index in labelled]
     places = place_labels([boxes[index][0] for index in labelled], widths, LABEL, (across, down))
     for index, at in zip(labelled, places, strict=True):
         label_place = round(at.left, 1), round(at.top, 1), round(at.right - at.left, 1)

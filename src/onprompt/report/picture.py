@@ -1,4 +1,4 @@
-"""A verdict drawn on its image: boxes, labels and color swatches, red for what is missing or wrong.
+"""A verdict drawn on its image: boxes and labels, red for what is missing or wrong.
 
 A drawing is a picture with shapes over it and a caption below, written as pixels or as SVG.
 """
@@ -31,7 +31,7 @@ WIDTH, HEIGHT = 900, 1400  # pixels that a smaller image is enlarged to
 LARGEST = 16_000  # pixels of the longer side of an image that is drawn as it is in its file
 ROWS = 30  # findings listed below the image
 QUALITY = 95  # of JPEG, also within a PDF
-TEXT, LABEL, SWATCH, ROW = 17, 24, 20, 26  # sizes on an image of that width
+TEXT, LABEL, ROW = 17, 24, 26  # sizes on an image of that width
 
 
 class Shape(NamedTuple):
@@ -106,16 +106,11 @@ class Drawing:
             for thick, outline in ((6, "#ffffff"), (3.5, color)):  # visible on any picture
                 self.shapes.append(Shape(left, top, right, bottom, outline=outline, width=thick * unit))
         texts = [label_text(sighting) for sighting, _ in boxes]
-        gap = SWATCH * unit
-        widths = [self.length(t) + gap * len(s.colors) for t, (s, _) in zip(texts, boxes, strict=True)]
+        widths = [self.length(text) for text in texts]
         places = place_labels([sighting.box for sighting, _ in boxes], widths, LABEL * unit, (width, height))
-        for (sighting, color), text, place in zip(boxes, texts, places, strict=True):
+        for (_, color), text, place in zip(boxes, texts, places, strict=True):
             self.shapes.append(Shape(*place, fill=color, outline="#ffffff", width=unit))
             self.write(place.left, place.top + 2 * unit, text, "#ffffff")
-            for number, swatch in enumerate(reversed(sighting.colors), 1):
-                x, y, side = place.right - gap * number, place.top + 3 * unit, 17 * unit
-                fill = f"#{bytes(swatch.rgb).hex()}"
-                self.shapes.append(Shape(x, y, x + side, y + side, fill=fill, outline="#ffffff", width=unit))
 
     def painted(self) -> Image.Image:
         """As pixels."""

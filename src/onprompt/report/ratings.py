@@ -227,6 +227,5 @@ def rater_summary(rater: str, given: Mapping[str, Mapping[str, float]]) -> dict[
     """How many samples a rater has scored, the mean, and how they compare with the mean of the other raters."""
     scored = [by_rater for by_rater in given.values() if rater in by_rater]
     both = [(by[rater], mean([n for name, n in by.items() if name != rater])) for by in scored if len(by) > 1]
-    same = sum(abs(mine - theirs) < 0.5 for mine, theirs in both) / len(both) if both else None
     about = {"name": rater, "scored": len(scored), "mean": mean([by[rater] for by in scored])}
-    return about | {"common": len(both), "same": same, "rho": correlation(both)}
+    return about | {"common": len(both), "rho": correlation(both)}

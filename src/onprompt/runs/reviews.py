@@ -29,7 +29,6 @@ LAST = "SELECT id, sample FROM reviews WHERE rubric = ? AND rater = ? AND NOT un
 COMPLETE = "SELECT sample FROM present_reviews WHERE rubric = ? AND rater = ? AND complete"
 RATED = """SELECT s.id, r.rater, r.scores FROM present_reviews r JOIN samples s ON s.number = r.sample
 WHERE r.rubric = ? AND r.complete ORDER BY r.sample, r.id"""
-OTHERS = "SELECT rater, scores, comment FROM present_reviews WHERE rubric = ? AND sample = ? AND rater != ?"
 ANSWERED_CHECKS = """SELECT r.checks, d.document FROM present_reviews r
 JOIN documents d ON d.sample = r.sample AND d.configuration = r.configuration
 WHERE r.rubric = ? AND r.configuration = ? AND r.complete"""
@@ -38,7 +37,6 @@ NORMAL = 1.959964  # the 97.5th percentile
 SMALLEST = 5  # samples of which an interval can be computed
 MOST = 0.999  # a correlation that is taken for perfect
 WANTED = 0.1  # the precision of the agreement that reviewers are told about
-BANDS = 5  # of `value`, where a rubric has no overall score
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +134,6 @@ def review_of(file: RunFile, rubric: str, rater: str, sample: int) -> Review:
 def completed(file: RunFile, rubric: str, rater: str) -> set[int]:
     """The numbers of the samples that a rater has scored."""
     return {number for (number,) in file.query(COMPLETE, (rubric, rater))}
-
-
-def by_others(file: RunFile, rubric: str, rater: str, sample: int) -> list[tuple[str, dict[str, int], str]]:
-    """What the other raters say of a sample: name, scores and comment."""
-    rows = file.query(OTHERS, (rubric, sample, rater), tuple[str, str, str])
-    return [(name, file.read(scores, SCORES), comment) for name, scores, comment in rows]
 
 
 def complete_scores(file: RunFile, text: str, rubric: Rubric) -> dict[str, int]:
