@@ -21,7 +21,6 @@ from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Check, Found, Outcome, Sample, Sighting, Verdict
 from onprompt.vision.image import GAP, decode_image
-from onprompt.wording.jury import voice_words
 from onprompt.wording.labels import OUTCOMES
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
@@ -140,7 +139,7 @@ def verdict_view(
         pictures=tuple(drawn),
         checks=tuple(check_view(check, place in boxed, is_edit) for place, check in enumerate(verdict.checks)),
         notes=tuple(notes(verdict)),
-        voices=tuple(map(voice_words, verdict.voices)),
+        voices=tuple(map(wording.voice_words, verdict.voices)),
         answers=tuple(answer.text for answer in verdict.answers if answer.text),
     )
 

@@ -19,7 +19,6 @@ from onprompt.types import (
     View,
 )
 from onprompt.wording.edits import object_changes
-from onprompt.wording.jury import voice_words
 
 WEAK = 0.25  # confidence from which a sighting is shown
 STYLES = {
@@ -66,7 +65,7 @@ def voice_lines(verdict: Verdict) -> Iterator[Line]:
     if verdict.voices:
         yield "Jury", "bold"
     for voice in verdict.voices:
-        yield f"  {voice_words(voice)}", "" if voice.value is not None else "yellow"
+        yield f"  {wording.voice_words(voice)}", "" if voice.value is not None else "yellow"
 
 
 def context_lines(evidence: PromptEvidence) -> Iterator[Line]:
