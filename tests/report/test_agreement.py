@@ -13,7 +13,7 @@ from onprompt.report import agreement as module
 from onprompt.report.agreement import JURY, NARROW, TITLES, Terms, agreement, by_voice
 from onprompt.report.ratings import Ratings, read
 from onprompt.report.statistics import RESAMPLES, SEED, Estimate, bootstrap_weights, correlation, spearman
-from onprompt.runs.reading import RunRow
+from onprompt.runs.reading import CheckRow, RunRow
 
 # a and b are of one prompt, c and d of another; the means of the ratings are 1, 3, 2 and 2.
 CSV = "id,r1,r2\na,1,1\nb,3,3\nc,2,2\nd,1,3\n"
@@ -132,6 +132,33 @@ def test_factors_are_measured_by_their_own_ratings_where_people_gave_any() -> No
     assert (by_own["bad"].judge["spearman"].value or 0) > 0.9
     assert by_own["good"] == result.parts["factors"]["good"]
     assert "factors" not in agreement(items, ratings, Terms(range(5))).parts, "a single factor is the verdict"
+
+
+def test_kinds_of_claims_are_measured_by_their_mean_probability() -> None:
+    items, ratings = crowd()
+    items = [replace(item, number=number) for number, item in enumerate(items)]
+    means = {item.number: float(np.mean([*ratings.by_item[item.id].values()])) / 5 for item in items}
+    known = [("color", "matched", n, p) for n, mean in means.items() for p in (mean - 0.1, mean)]
+    known += [("count", "matched", n, 1 - mean) for n, mean in means.items() if n < 40]
+    known += [("count", "unverifiable", n, mean) for n, mean in means.items()]
+    checks = [CheckRow(number, kind, "", "", outcome, p) for kind, outcome, number, p in known]
+    kinds = agreement(items, ratings, Terms(range(5)), checks).parts["kinds"]
+    assert [(kind, part.items) for kind, part in kinds.items()] == [("color", 140), ("count", 40)]
+    assert [part.judge["spearman"].value for part in kinds.values()] == pytest.approx([1, -1])
+
+
+def test_agreement_where_the_judge_is_most_certain() -> None:
+    """Intervals that are narrow where the value is right: the curve falls from the most certain to all."""
+    items, ratings = crowd()
+    wrong = [float(abs((item.value or 0) * 4 + 1 - np.mean([*ratings.by_item[item.id].values()]))) for item in items]
+    known = [replace(item, low=0.4 - 0.1 * error, high=0.5) for item, error in zip(items, wrong, strict=True)]
+    curve = agreement(known, ratings, Terms(range(5))).parts["certain"]
+    sizes = [("20%", 28), ("40%", 56), ("60%", 84), ("80%", 112), ("100%", 140)]
+    assert [(share, part.items) for share, part in curve.items()] == sizes
+    figures = [part.judge["spearman"].value or 0 for part in curve.values()]
+    assert figures == sorted(figures, reverse=True)
+    assert figures[-1] == agreement(items, ratings, Terms(range(5))).overall.judge["spearman"].value
+    assert "certain" not in agreement(items, ratings, Terms(range(5))).parts, "a model's verdicts have no intervals"
 
 
 def test_voices_are_measured_beside_their_jury_on_the_same_samples() -> None:

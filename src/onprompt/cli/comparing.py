@@ -61,7 +61,7 @@ def agree(
         raise UserError(f"{run.path} has no reviews: {how}")
     scale = parse_scale(human_scale) if human_scale else given.scale
     terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, apart)
-    result = agreement.agreement(rows, given.ratings, terms, given.of_factors)
+    result = agreement.agreement(rows, given.ratings, terms, run.checks(), given.of_factors)
     voices = agreement.by_voice(rows, agreement.voice_values(run), given.ratings, terms)
     corrected = {} if human else corrected_checks(run)
     if json:

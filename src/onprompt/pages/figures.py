@@ -19,6 +19,7 @@ from onprompt.report.comparison import Comparison, Group, JudgePair
 from onprompt.report.ratings import Ratings, mean
 from onprompt.runs.reading import Run, RunRow, judge_names, open_runs, same_images
 from onprompt.samples import load_rubric
+from onprompt.settings import PRIVATE
 from onprompt.types import Outcome, Rubric
 from onprompt.wording import plural
 from onprompt.wording.labels import KINDS, LOOK, MEANINGS
@@ -197,6 +198,7 @@ class Figures:
     columns: tuple[Mapping[str, Any], ...]  # the figures of each run
     runs: Comparison | None  # judges of the same images are not ranked
     pairings: tuple[tuple[JudgePair, Scatter], ...]
+    differing: tuple[tuple[str, tuple[str, ...]], ...]  # what runs differ in, with the value of each
     warnings: tuple[str, ...]
     raters: int
     conclusion: str
@@ -222,6 +224,7 @@ def figures(
         made,
         ranking,
         tuple(pairings),
+        tuple(what_differs(columns)),
         comparison.judge_warnings(judge_names(runs).values()),
         len(ratings.raters) if ratings else 0,
         comparison.conclusion(ranking, "run", "has the highest values") if ranking else conclusion(made[0]),
@@ -359,3 +362,16 @@ def scatter(across: str, up: str, points: Sequence[tuple[float, float]]) -> Scat
     darkness = 0.15 + 0.85 * np.sqrt(counts / max(counts.max(), 1))
     cells = tuple((int(i), int(j), round(float(darkness[i, j]), 2)) for i, j in np.argwhere(counts))
     return Scatter(across, up, len(points), cells)
+
+
+def what_differs(columns: Sequence[Column]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Judge, model, settings and versions in which runs differ."""
+    facts = []
+    for column in columns:
+        settings = {k: v for k, v in column.run.identity.get("settings", {}).items() if k not in PRIVATE}
+        about = {"judge": column.run.judge, "samples": f"{len(column.rows):,}"}
+        facts.append(about | settings | dict(column.run.last.versions))
+    for name in dict.fromkeys(name for each in facts for name in each):
+        values = tuple(str(each.get(name, "–")) for each in facts)
+        if len(set(values)) > 1:
+            yield name, values

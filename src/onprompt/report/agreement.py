@@ -1,7 +1,7 @@
 """How well a judge agrees with people, beside how well one person agrees with the others."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,7 +26,8 @@ from onprompt.report.statistics import (
     to_groups,
 )
 from onprompt.report.tables import table_lines
-from onprompt.runs.reading import Run, RunRow
+from onprompt.runs.reading import CheckRow, Run, RunRow
+from onprompt.types import Outcome
 from onprompt.wording import plural
 
 TITLES = {
@@ -37,7 +38,13 @@ TITLES = {
     "auc": "AUC",
     "kappa": "quadratic κ",
 }
-PARTS = {"categories": "category", "factors": "factor (its score)"}  # parts of a verdict or of the samples, with titles
+PARTS = {  # parts of the samples or of their verdicts, with the title of the column that names them
+    "categories": "category",
+    "factors": "factor (its score)",
+    "kinds": "kind of claim (its mean probability)",
+    "certain": "most certain (narrowest intervals)",
+}
+CERTAIN = (0.2, 0.4, 0.6, 0.8, 1.0)  # shares of the samples, those with the narrowest intervals first
 NARROW = ("spearman", "pair_accuracy")  # the figures of a part
 NARROW_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
 JURY = "the jury"  # beside the names of its voices
@@ -82,9 +89,13 @@ class Agreement:
 
 
 def agreement(
-    items: Sequence[RunRow], ratings: Ratings, terms: Terms, of_factors: Mapping[str, Ratings] | None = None
+    items: Sequence[RunRow],
+    ratings: Ratings,
+    terms: Terms,
+    checks: Iterable[CheckRow] = (),
+    of_factors: Mapping[str, Ratings] | None = None,
 ) -> Agreement:
-    """A judge against people; its factors by their own ratings where people gave any."""
+    """A judge against people; kinds of claims by the checks, factors by their own ratings where people gave any."""
     low, high = terms.human_scale or (0.0, 1.0)
     if not low < high:
         raise UserError(f"the human scale must go from a lower to a higher rating, not {low:g} to {high:g}")
@@ -96,7 +107,12 @@ def agreement(
     rated = [item for item in items if item.id in rated_ids]
     used = [item for item in rated if item.counts]
     figures = RatedItems(used, ratings, terms)
-    parts = {"categories": by_category(figures), "factors": by_factor(figures, of_factors or {})}
+    parts = {
+        "categories": by_category(figures),
+        "factors": by_factor(figures, of_factors or {}),
+        "kinds": by_kind(figures, checks),
+        "certain": by_certainty(figures),
+    }
     return Agreement(
         overall=figures.overall(),
         raters=len(ratings.raters),
@@ -172,6 +188,27 @@ def by_factor(figures: RatedItems, own: Mapping[str, Ratings]) -> dict[str, Subs
             of_factor = RatedItems(scored, own[name], figures.terms)
         found[name] = of_factor.part({item.id: item.factors[name] for item in scored})
     return found
+
+
+def by_kind(figures: RatedItems, checks: Iterable[CheckRow]) -> dict[str, Subset]:
+    """The mean probability of a sample's claims of a kind, less those that could not be verified, against people."""
+    ids = {item.number: item.id for item in figures.items}
+    found: dict[str, dict[str, list[float]]] = {}
+    for check in checks:
+        if check.sample in ids and check.outcome != Outcome.UNVERIFIABLE:
+            found.setdefault(check.kind, {}).setdefault(ids[check.sample], []).append(check.probability)
+    kinds = sorted(found, key=lambda kind: (-len(found[kind]), kind))
+    return {k: figures.part({name: math.fsum(each) / len(each) for name, each in found[k].items()}) for k in kinds}
+
+
+def by_certainty(figures: RatedItems) -> dict[str, Subset]:
+    """The estimates on the samples of which the judge is most certain: a risk–coverage curve."""
+    widths = {i.id: i.high - i.low for i in figures.items if i.low is not None and i.high is not None}
+    narrowest, values = sorted(widths, key=widths.__getitem__), {i.id: i.known_value or 0.0 for i in figures.items}
+    return {
+        f"{share:.0%}": figures.part({name: values[name] for name in narrowest[: math.ceil(share * len(narrowest))]})
+        for share in (CERTAIN if len(narrowest) >= MIN_ITEMS / CERTAIN[0] else ())
+    }
 
 
 def voice_values(run: Run) -> dict[str, dict[str, float]]:

@@ -122,7 +122,7 @@
     const pages = Math.max(1, Math.ceil(all.length / size));
     page = Math.min(page, pages - 1);
     const shown = all.slice(page * size, (page + 1) * size);
-    results.replaceChildren(!shown.length ? make("p", "notice", "No sample has all of these.") : isMatrix ? matrix(shown) : make("ul", "cards", ...shown.map(card)));
+    results.replaceChildren(!shown.length ? undo() : isMatrix ? matrix(shown) : make("ul", "cards", ...shown.map(card)));
     const sort = form.elements.sort.selectedOptions[0].textContent;
     count.textContent = `${chosen.length.toLocaleString("en")} of ${samples.length.toLocaleString("en")} samples` +
       (isMatrix ? ` in ${all.length.toLocaleString("en")} prompts` : "") + `, ${column && isMatrix ? `lowest of ${column} first` : sort}`;
@@ -145,6 +145,20 @@
       if (step < 0) steps.append(make("span", "", `page ${page + 1} of ${pages}`));
     }
     pager.replaceChildren(...(pages > 1 ? [steps] : []));
+  }
+  // Nothing fits: what each filter would have to give up.
+  function undo() {
+    const active = [...form.elements].filter((field) => field.name && field.value && !["sort", "view"].includes(field.name));
+    const buttons = active.map((field) => {
+      const button = make("button", "small", `✕ ${field.labels[0].firstChild.textContent.trim()}: ${field.value}`);
+      button.type = "button";
+      button.addEventListener("click", () => {
+        field.value = "";
+        changed();
+      });
+      return button;
+    });
+    return make("p", "notice", "No sample has all of these. Remove one: ", make("span", "undo", ...buttons));
   }
   function apply() {
     const wanted = names.map((name) => form.elements[name]?.value ?? "");
