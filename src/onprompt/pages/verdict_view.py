@@ -94,23 +94,16 @@ class FactorView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VerdictView:
-    """All that a page shows of a verdict; only texts and numbers."""
+    """A verdict, and what a page draws of it."""
 
-    prompt: str
-    value: float
-    interval: tuple[float, float] | None
-    score: int | None
+    verdict: Verdict
     high: int | None  # the best score of the scale
     is_edit: bool
-    summary: str
     factors: tuple[FactorView, ...]
-    flags: tuple[str, ...]
-    coverage: float | None
     pictures: tuple[PictureView, ...]
     checks: tuple[CheckView, ...]
     notes: tuple[tuple[str, str], ...]  # title and text
     voices: tuple[str, ...]  # of a jury: what each says
-    answers: tuple[str, ...]  # of a model, as they came
 
 
 def verdict_view(
@@ -126,21 +119,14 @@ def verdict_view(
         reason = factor.reason if factor.reason != verdict.summary else ""  # which is not said twice
         factors.append(FactorView(key, factor.score, reason, spread_words(factor), *ends.get(key, ())))
     return VerdictView(
-        prompt=verdict.sample.prompt,
-        value=verdict.value,
-        interval=verdict.interval,
-        score=verdict.score,
+        verdict=verdict,
         high=ends.get("score", (None, None))[1],
         is_edit=is_edit,
-        summary=verdict.summary,
         factors=tuple(factors),
-        flags=verdict.flags,
-        coverage=verdict.coverage,
         pictures=tuple(drawn),
         checks=tuple(check_view(check, place in boxed, is_edit) for place, check in enumerate(verdict.checks)),
         notes=tuple(notes(verdict)),
         voices=tuple(map(wording.voice_words, verdict.voices)),
-        answers=tuple(answer.text for answer in verdict.answers if answer.text),
     )
 
 
