@@ -231,21 +231,6 @@ def test_only_some_are_shown_and_all_are_counted(tmp_path: Path) -> None:
     assert "verdicts 33 of 33" in text
 
 
-def test_many_models_are_ranked_and_not_tested_pairwise(tmp_path: Path) -> None:
-    samples = [
-        Stored(str(number), "one prompt", number / 30, f"model {number}", f"category {number}") for number in range(30)
-    ]
-    run = stored_run(
-        tmp_path / "run.sqlite",
-        [*samples, *(Stored(f"c{n}", value=0.5, model="a", category=f"more {n}") for n in range(40))],
-    )
-    write(read_report([run]), tmp_path / "report")
-    text = rows(Page(tmp_path / "report" / "index.html"))
-    assert "more than 25 models: not tested pairwise" in text
-    assert " 1 model 29 0.97" in text
-    assert "and 10 categories with higher means" in text
-
-
 def test_no_picture_is_copied_that_was_not_judged(tmp_path: Path) -> None:
     """A stranger's run may name any file: of a sample without a verdict, of one with another picture's."""
     run = stored_run(

@@ -57,16 +57,6 @@ def test_systems_are_ranked_by_their_mean_over_prompts() -> None:
     assert (last.mean, last.items, last.no_verdict) == (Estimate(None, None, None, 0, "no verdict"), 0, 1)
 
 
-def test_intervals_of_means_match_the_normal_approximation() -> None:
-    values = noise(400)
-    mean = compare({"a": system(values), "b": system(noise(400, seed=1))}).ranking
-    one = next(system.mean for system in mean if system.name == "a")
-    error = np.std(values) / 20
-    assert (one.low, one.high) == pytest.approx(
-        (np.mean(values) - 1.96 * error, np.mean(values) + 1.96 * error), abs=0.001
-    )
-
-
 # ---- pairs ---------------------------------------------------------------------------------------------------------
 
 
@@ -109,18 +99,6 @@ def test_holm_by_hand() -> None:
     corrected = module.holm(np.array([0.01, 0.04, np.nan, 0.03, 0.005]))
     np.testing.assert_allclose(corrected, [0.03, 0.06, np.nan, 0.06, 0.02])
     np.testing.assert_array_equal(module.holm(np.array([0.5, 0.9])), 1.0)
-
-
-def test_error_rate_and_power() -> None:
-    wrong = 0
-    for seed in range(150):
-        equal = {name: system(noise(10, 0.0, 10 * seed + place)) for place, name in enumerate("abcd")}
-        wrong += any(pair.significant for pair in compare(equal).pairs)
-    assert wrong / 150 < 0.09  # .05, and two standard errors
-    result = only(compare({"a": system(noise(60, 0.1, 1)), "b": system(noise(60, 0.0, 2))}))
-    assert result.significant
-    assert result.verdict.startswith("a is better than b (+0.")
-    assert result.verdict.endswith("], p < .001)")
 
 
 def test_the_same_pictures_are_compared_by_id() -> None:
@@ -213,8 +191,6 @@ def test_table_and_document_agree() -> None:
     assert entry["pairs"][2]["shown"] is True
 
 
-@pytest.mark.parametrize(
-    ("p", "words"), [(0.0004, "p < .001"), (0.003, "p = .003"), (0.41, "p = .41"), (1, "p = 1.00")]
-)
-def test_p_values_are_formatted(p: float, words: str) -> None:
-    assert module.format_p(p) == words
+def test_p_values_are_formatted() -> None:
+    words = {0.0004: "p < .001", 0.003: "p = .003", 0.41: "p = .41", 1: "p = 1.00"}
+    assert {p: module.format_p(p) for p in words} == words

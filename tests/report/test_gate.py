@@ -95,10 +95,10 @@ def test_what_has_no_verdict_is_in_no_mean_but_counted() -> None:
     assert only("cost=.5", rows, over=True).met
 
 
-@pytest.mark.parametrize("rule", ["value=1.5", "value=-.1", "coverage=2@.5", "score=5@.9", "score=-1", "score=4.1"])
-def test_a_limit_off_the_scale_is_refused(rule: str) -> None:
-    with pytest.raises(UserError, match=r"--fail-under .*: the limit must be from 0 to [14]$"):
-        decide(parse_under(rule), values(0.5), "verify")
+def test_a_limit_off_the_scale_is_refused() -> None:
+    for rule in ("value=1.5", "value=-.1", "coverage=2@.5", "score=5@.9", "score=-1", "score=4.1"):
+        with pytest.raises(UserError, match=r"--fail-under .*: the limit must be from 0 to [14]$"):
+            decide(parse_under(rule), values(0.5), "verify")
 
 
 def test_a_limit_is_not_met_by_nothing() -> None:
@@ -123,10 +123,10 @@ def test_conditions_that_can_not_be_are_refused(options: dict[str, Any], message
         check(Path("a"), **options)
 
 
-@pytest.mark.parametrize("rule", ["value", "value=", "value=x", "score=3@0", "score=3@1.1", "score=3@.9@.8", "=1"])
-def test_a_bad_condition_says_what_it_should_be(rule: str) -> None:
-    with pytest.raises(UserError, match="such as"):
-        parse_under(rule)
+def test_a_bad_condition_says_what_it_should_be() -> None:
+    for rule in ("value", "value=", "value=x", "score=3@0", "score=3@1.1", "score=3@.9@.8", "=1"):
+        with pytest.raises(UserError, match="such as"):
+            parse_under(rule)
     with pytest.raises(UserError, match="did you mean 'value'"):
         only("valu=.5", values(0.5))
 
@@ -170,15 +170,6 @@ def test_a_run_is_strictly_no_worse_than_itself(number: int) -> None:
 def test_the_exact_p_value_by_hand() -> None:
     """Five prompts, all .1 lower: one of 2^5 sign combinations is as low."""
     assert drop_tests(dict.fromkeys("abcde", 0.1), 0.02) == pytest.approx((1 / 32, 31 / 32))
-
-
-def test_its_error_rate_is_that_of_the_test() -> None:
-    """Runs that are exactly as much worse as is allowed fail in about 5 % of cases."""
-    generator, failed = np.random.default_rng(3), 0
-    for _ in range(400):
-        difference = generator.standard_normal(12) * 0.1 - 0.02
-        failed += not against(values(*(0.6 + difference)), values(*[0.6] * 12), 0.02)
-    assert failed / 400 == pytest.approx(0.05, abs=0.03)
 
 
 def test_what_can_not_be_compared_does_not_pass() -> None:
