@@ -16,7 +16,7 @@ from onprompt.errors import ImageError, OnpromptError
 from onprompt.evidence.edits.observations import compare_versions
 from onprompt.report.edit_picture import change_of, heat, is_about
 from onprompt.report.labels import distinct, located, place_labels
-from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, spread_words, worst
+from onprompt.report.terminal import WORST_FIRST, cost_words, spread_words, worst
 from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Check, Found, Outcome, Sample, Sighting, Verdict
@@ -144,8 +144,6 @@ def check_view(check: Check, located: bool, is_edit: bool) -> CheckView:
 def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
     """What else was seen or said, without effect on the score."""
     if evidence := verdict.prompt_evidence:
-        if evidence.scene.properties:
-            yield "The prompt asks of the whole image", attribute_words(evidence.scene.properties)
         if evidence.properties:
             found = ", ".join(f"{trait.value} ({trait.confidence:.2f})" for trait in evidence.properties)
             yield "The image as a whole is", found

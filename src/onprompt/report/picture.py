@@ -5,6 +5,7 @@ A drawing is a picture with shapes over it and a caption below, written as pixel
 
 import base64
 import io
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ WIDTH, HEIGHT = 900, 1400  # pixels that a smaller image is enlarged to
 LARGEST = 16_000  # pixels of the longer side of an image that is drawn as it is in its file
 ROWS = 30  # findings listed below the image
 QUALITY = 95  # of JPEG, also within a PDF
+USUAL = 9.6  # units of a letter's width in a text
 TEXT, LABEL, ROW = 17, 24, 26  # sizes on an image of that width
 
 
@@ -84,17 +86,9 @@ class Drawing:
         self.height += 10 * self.unit
 
     def wrap(self, text: str) -> list[str]:
-        """Lines that fit the width; very long texts are cut."""
-        words = latin(text[:500]).split()
-        pieces = (word[start : start + 60] for word in words for start in range(0, len(word), 60))
-        rows = [""]
-        for piece in pieces:
-            longer = f"{rows[-1]} {piece}" if rows[-1] else piece
-            if self.length(longer) > self.image.width - 28 * self.unit:
-                rows.append(f"    {piece}")
-            else:
-                rows[-1] = longer
-        return rows
+        """Lines that fit the width, whose letters are seldom wider than the usual one; very long texts are cut."""
+        letters = int((self.image.width / self.unit - 28) / USUAL)
+        return textwrap.wrap(latin(text[:500]), max(letters, 10), subsequent_indent="    ")
 
     def boxes(self, boxes: Sequence[tuple[Sighting, str]]) -> None:
         """Boxes in their colors, then the labels, none of which covers another."""
