@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ ARGUMENTS = (
     *("--disable-component-update", "--disable-sync"),
 )
 SERIOUS = ("serious", "critical")
+SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 
 
 @contextmanager
@@ -31,10 +32,57 @@ def opened_browser() -> Iterator[Any]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One for the tests of a file."""
+    with opened_browser() as chromium:
+        yield chromium
+
+
+class Pages:
+    """Opens pages; a message on the console, an error, a dialog or a request to elsewhere is a problem."""
+
+    def __init__(self, browser: Any, is_own: Callable[[str], bool]) -> None:
+        self.browser, self.is_own = browser, is_own
+        self.problems: list[str] = []
+        self.contexts: list[Any] = []
+
+    def open(self, url: str, size: str = "wide", scheme: str = "light", **options: Any) -> Any:
+        """A page in a context of its own."""
+        width, height = SIZES[size]
+        view = {"width": width, "height": height}
+        context = self.browser.new_context(viewport=view, color_scheme=scheme, **options)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: self.problems.append(message.text))
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("dialog", lambda dialog: self.problems.append(dialog.message))
+        page.on("request", lambda asked: None if self.is_own(asked.url) else self.problems.append(asked.url))
+        page.goto(url)
+        page.set_default_timeout(10_000)
+        return page
+
+
+@contextmanager
+def opened_pages(browser: Any, is_own: Callable[[str], bool]) -> Iterator[Pages]:
+    """Pages, on which no problem may be left in the end."""
+    pages = Pages(browser, is_own)
+    yield pages
+    for context in pages.contexts:
+        context.close()
+    assert pages.problems == []
+
+
 def faults(page: Any) -> list[str]:
-    """What axe-core finds on a page that is serious. It may load nothing there: the policy of a page forbids it."""
+    """What is serious on a page: what axe-core finds, and what is wider than the page.
+
+    axe-core may load nothing there: the policy of a page forbids it.
+    """
     if not AXE.is_file():
         pytest.fail("these tests need axe-core: make test-extras installs it by npm")
     page.evaluate(AXE.read_text("utf-8"))
     found = page.evaluate("axe.run({preload: false, resultTypes: ['violations']}).then((result) => result.violations)")
-    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found if each["impact"] in SERIOUS]
+    wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+    serious = [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found if each["impact"] in SERIOUS]
+    return [*serious, *(["something to scroll sideways"] if wide else [])]

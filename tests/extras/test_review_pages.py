@@ -4,13 +4,14 @@ import csv
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 
-from onprompt.pages.review import Desk, ReviewDesk, create_app
+from onprompt.pages.review import ReviewDesk, create_app
 from onprompt.rubrics.edit import RUBRIC as EDIT
 from onprompt.rubrics.verify import RUBRIC as VERIFY
 from onprompt.runs import datasets, reviews
@@ -18,24 +19,18 @@ from onprompt.runs.file import RunFile
 from onprompt.runs.run import JudgeJob, run
 from onprompt.settings import load
 from tests.conftest import photo_path
-from tests.extras.browser import faults, opened_browser, sync_api
+from tests.extras.browser import SIZES, browser, faults, opened_pages, sync_api
 from tests.pages.conftest import serving
 
+__all__ = ["browser"]  # a fixture
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> {{ 7*7 }} \u202etxt \x1b[2J"
 PROMPTS = (
     *("A red cup on a table.", "Two green cups on a table next to a laptop.", "a spoon", "a laptop and a cup"),
     *("a cup to the left of a spoon", "three cats", f"a cup {HOSTILE}", f"a cup and {'a long story ' * 700}"),
     *("a blue table", "a wooden table with a cup of coffee"),
 )
-SIZES = {"wide": (1440, 900), "narrow": (390, 844)}
 Opened = Callable[..., Any]
 expect = sync_api.expect
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with opened_browser() as chromium:
-        yield chromium
 
 
 @pytest.fixture(scope="module")
@@ -61,38 +56,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def open_page(browser: Any, runs: Path, tmp_path: Path) -> Iterator[Opened]:
-    """Opens pages on a copy of a run; a message on the console, a dialog or a request to elsewhere is a failure."""
-    problems: list[str] = []
-    servers: dict[str, Any] = {}
-    contexts = []
+    """Opens pages on a copy of a run."""
+    servers: dict[str, str] = {}
+    with ExitStack() as stack:
+        pages = stack.enter_context(opened_pages(browser, lambda url: url.startswith(tuple(servers.values()))))
 
-    def opened(path: str = "", data: str = "data", size: str = "wide", scheme: str = "light", **desk: bool) -> Any:
-        if data not in servers:
-            (tmp_path / f"{data}.sqlite").write_bytes((runs / f"{data}.sqlite").read_bytes())
-            made = serving(create_app(ReviewDesk(tmp_path / f"{data}.sqlite", 0, Desk(**desk))))
-            servers[data] = made, made.__enter__()
-        address = servers[data][1]
-        width, height = SIZES[size]
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, base_url=address
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: problems.append(message.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("dialog", lambda dialog: problems.append(dialog.message))
-        page.on("request", lambda asked: None if asked.url.startswith(address) else problems.append(asked.url))
-        page.goto(f"/{path}")
-        page.set_default_timeout(10_000)
-        return page
+        def opened(path: str = "", data: str = "data", size: str = "wide", scheme: str = "light") -> Any:
+            if data not in servers:
+                shutil.copy(runs / f"{data}.sqlite", tmp_path)
+                app = create_app(ReviewDesk(tmp_path / f"{data}.sqlite"))
+                servers[data] = stack.enter_context(serving(app))
+            return pages.open(f"/{path}", size, scheme, base_url=servers[data])
 
-    opened.problems = problems  # type: ignore[attr-defined]
-    yield opened
-    for context in contexts:
-        context.close()
-    for made, _ in servers.values():
-        made.__exit__(None, None, None)
-    assert problems == []
+        opened.problems = pages.problems  # type: ignore[attr-defined]
+        yield opened
 
 
 def ratings(folder: Path, data: str = "data") -> dict[str, dict[str, float]]:
@@ -123,12 +100,14 @@ def test_ten_verdicts_by_keyboard(open_page: Opened, tmp_path: Path) -> None:
     assert page.locator("dialog[open]").is_visible()
     press(page, "Escape", "a")  # accepted as it is
     at(page, 2)
-    press(page, "2", "Enter")
+    page.locator(".mark", has_text="2").click()  # the mouse does it too, and the arrows still move on
+    saved(page)
+    press(page, "ArrowRight")
     at(page, 3)
     press(page, "c", "n", "c", "u", "u", "1", "ArrowRight")  # the first check is wrong; of the second nothing
     at(page, 4)
     press(page, "m")
-    page.keyboard.type(HOSTILE.replace("\u202e", "").replace("\x1b", ""))
+    page.keyboard.type("<script>alert(1)</script>")
     press(page, "Escape", "0", "ArrowRight")
     at(page, 5)
     press(page, "ArrowLeft")
@@ -150,10 +129,7 @@ def test_ten_verdicts_by_keyboard(open_page: Opened, tmp_path: Path) -> None:
         judge = file.first("SELECT score FROM verdicts WHERE sample = 1")[0]
     assert given["sample 0"]["Ada"] == judge
     assert {rater for by_rater in given.values() for rater in by_rater} == {"Ada"}, "and no 3Ada"
-    assert list(third.checks.values()) == ["mismatch"]
-    assert fourth.comment.startswith("<script>alert(1)</script>")
-    page.goto("/review/4?rater=Ada&queue=all")
-    assert page.input_value("#comment") == fourth.comment
+    assert (list(third.checks.values()), fourth.comment) == (["mismatch"], "<script>alert(1)</script>")
 
 
 def test_undo_goes_back_to_what_was(open_page: Opened, tmp_path: Path) -> None:
@@ -184,20 +160,6 @@ def test_a_reload_in_the_middle_loses_nothing(open_page: Opened) -> None:
     assert page.locator("[data-check='0'] [aria-pressed=true]").inner_text().startswith("◐ in part")
 
 
-def test_two_raters_at_once(open_page: Opened, tmp_path: Path) -> None:
-    ada, bo = (open_page(f"review/1?rater={name}&queue=all") for name in ("Ada", "Bo"))
-    for place in (1, 2, 3):
-        for page, key in ((ada, "1"), (bo, "4")):
-            at(page, place)
-            assert page.locator("#review [data-factor] input:checked").count() == 0, "blind to each other"
-            press(page, key)
-            saved(page)
-        press(ada, "ArrowRight")
-        press(bo, "ArrowRight")
-    at(bo, 4)
-    assert [ratings(tmp_path)[f"sample {place}"] for place in range(3)] == [{"Ada": 1.0, "Bo": 4.0}] * 3
-
-
 def test_the_slider_and_several_factors(open_page: Opened, tmp_path: Path) -> None:
     page = open_page("review/1?rater=Ada&queue=all", data="edits")
     assert not page.locator(".versions.overlaid").count()
@@ -206,20 +168,6 @@ def test_the_slider_and_several_factors(open_page: Opened, tmp_path: Path) -> No
     assert page.eval_on_selector(".versions", "e => e.style.getPropertyValue('--split')") == "0.6"
     before, after = (page.locator(f".picture.{name} img").bounding_box() for name in ("before", "after"))
     assert before == after, "one lies over the other"
-    width = before["width"]
-    thumb = 8 + (width - 16) * 0.6
-    shown = page.evaluate(
-        """() => {
-        const at = document.elementFromPoint.bind(document);
-        const box = document.querySelector('.picture.after img').getBoundingClientRect();
-        const isBefore = (x) => !!at(box.left + x, box.top + 20)?.closest('.before');
-        for (let x = 0; x < box.width; x += 1) if (!isBefore(x)) return x;
-        return -1;
-    }"""
-    )
-    assert abs(shown - thumb) < 3, "the picture is split where the slider stands"
-    slider = page.locator("[data-split]").bounding_box()
-    assert (slider["x"], slider["width"]) == pytest.approx((after["x"], after["width"]), abs=1)
     press(page, "o")
     assert not page.locator(".versions.overlaid").count()
     press(page, "5", "6", "7")
@@ -227,25 +175,6 @@ def test_the_slider_and_several_factors(open_page: Opened, tmp_path: Path) -> No
     assert page.get_by_text("whether what was requested was actually done").is_visible(), "the definition of a factor"
     assert [each.input_value() for each in page.locator("#review input:checked[type=radio]").all()] == ["5", "6", "7"]
     assert ratings(tmp_path, "edits")["one"]["Ada"] == pytest.approx(1 + 6 * (4 / 6 * 5 / 6) ** (1 / 3))
-
-
-def test_boxes_lie_on_the_picture_and_light_up_with_their_check(open_page: Opened) -> None:
-    page = open_page("review/1?rater=Ada&queue=all")
-    image, boxes = page.locator(".canvas img").bounding_box(), page.locator(".canvas svg").bounding_box()
-    assert all(abs(image[side] - boxes[side]) < 1 for side in ("x", "y", "width", "height"))
-    press(page, "c")
-    page.locator(".verdict.lighting .box.lit").first.wait_for()
-    press(page, "b")
-    assert not page.locator(".canvas svg").is_visible()
-
-
-def test_the_mouse_does_it_too_and_the_arrows_still_move_on(open_page: Opened, tmp_path: Path) -> None:
-    page = open_page("review/1?rater=Ada&queue=all")
-    page.locator(".mark", has_text="3").click()
-    saved(page)
-    press(page, "ArrowRight")
-    at(page, 2)
-    assert ratings(tmp_path) == {"sample 0": {"Ada": 3.0}}
 
 
 def test_who_is_blind_sees_the_judge_after_the_own_score(open_page: Opened, tmp_path: Path) -> None:
@@ -283,38 +212,28 @@ def test_enter_skips_nothing_and_scoring_can_lead_on(open_page: Opened) -> None:
     assert page.is_checked("#auto"), "this browser remembers it"
 
 
-def test_a_count_is_answered_by_a_number(open_page: Opened, tmp_path: Path) -> None:
+def test_a_count_is_answered_by_a_number_and_boxes_light_up(open_page: Opened) -> None:
     page = open_page("review/2?rater=Ada&queue=all")
     check = page.locator("[data-check]:has(input[type=number])").first
-    check.locator("input[type=number]").fill("2")
-    check.locator("input[type=number]").press("Tab")
-    expect(check.locator("[aria-pressed=true]")).to_have_attribute("data-answer", "matched")
-    check.locator("input[type=number]").fill("1")
-    check.locator("input[type=number]").press("Tab")
-    expect(check.locator("[aria-pressed=true]")).to_have_attribute("data-answer", "mismatch")
+    for number, answer in (("2", "matched"), ("1", "mismatch")):
+        check.locator("input[type=number]").fill(number)
+        check.locator("input[type=number]").press("Tab")
+        expect(check.locator("[aria-pressed=true]")).to_have_attribute("data-answer", answer)
     saved(page)
-
-
-def test_filters(open_page: Opened) -> None:
-    page = open_page("review/1?rater=Ada&queue=all")
-    page.locator("summary", has_text="Filters").click()
-    page.select_option("select[name=score]", page.locator(".scale legend .quiet").inner_text().split()[-1])
-    page.get_by_role("button", name="Apply").click()
-    page.wait_for_url("**score=*")
-    assert int(page.inner_text(".where").split("of ")[1].split()[0]) < 10
+    page.locator("h1").click()
+    press(page, "c")
+    page.locator(".verdict.lighting .box.lit").first.wait_for()
+    press(page, "b")
+    assert not page.locator(".canvas svg").is_visible()
 
 
 def test_hostile_text_is_text(open_page: Opened) -> None:
-    page = open_page("review/7?rater=Ada&queue=all", show_raters=True)
+    page = open_page("review/7?rater=Ada&queue=all")
     assert "<script>alert(1)</script>" in page.inner_text("h1.prompt")
     assert "{{ 7*7 }} \\u202etxt \\x1b[2J" in page.inner_text("h1.prompt")
     page.fill("#comment", HOSTILE)
     saved(page)
-    page.goto("/review/7?rater=Bo&queue=all")
-    press(page, "2")
-    saved(page)
-    assert "<script>alert(1)</script>" in page.inner_text(".said")
-    page.goto("/review/7?rater=Ada&queue=all")
+    page.reload()
     assert page.input_value("#comment") == HOSTILE
     page.goto("/review/8?rater=Ada&queue=all")
     assert "characters" in page.inner_text("h1.prompt")
@@ -348,35 +267,17 @@ def test_what_is_said_without_a_connection_is_sent_once_it_is_back(open_page: Op
     open_page.problems.clear()  # type: ignore[attr-defined]
 
 
-def test_a_replaced_run_file_is_said_and_nothing_is_sent_for_another_sample(open_page: Opened, tmp_path: Path) -> None:
-    page = open_page("review/1?rater=Ada&queue=all")
-    press(page, "3")
-    saved(page)
-    run_file = tmp_path / "data.sqlite"
-    shutil.copy(run_file, tmp_path / "copy.sqlite")
-    (tmp_path / "copy.sqlite").replace(run_file)
-    press(page, "4")
-    saved(page, "not saved: data.sqlite was replaced or deleted while this review was open")
-    (kept,) = page.evaluate("Object.keys(sessionStorage)")
-    assert re.fullmatch(r"review 1 [0-9a-f]{16} Ada", kept), "by the sample's id, which is not told"
-    open_page.problems.clear()  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("size", "scheme"), [("wide", "dark"), *((size, "light") for size in SIZES)])
 def test_no_page_has_a_serious_fault(open_page: Opened, size: str, scheme: str) -> None:
     page = open_page("", size=size, scheme=scheme)
     assert faults(page) == []
     page.goto("/review/2?rater=Ada&queue=all")
     assert faults(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing to scroll sideways"
     press(page, "?")
     assert faults(page) == []
     press(page, "Escape", "2")
     saved(page)  # so that there is a table of raters
     for path in ("/", "/guidelines", "/done?rater=Ada&queue=all", "/review/3?rater=Ada&queue=all&blind=1"):
         page.goto(path)
-        assert faults(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-    edits = open_page("review/1?rater=Ada&queue=all", data="edits", size=size, scheme=scheme)
-    assert faults(edits) == []
+        assert faults(page) == [], path
+    assert faults(open_page("review/1?rater=Ada&queue=all", data="edits", size=size, scheme=scheme)) == []

@@ -39,8 +39,6 @@ def test_layouts(tmp_path: Path, text: str) -> None:
     [
         ("id,rating\na,1\n", ("id", "rating")),
         ("image,human,width\na,1,640\n", ("image", "human")),
-        ("id,prompt,alice,bob\na,two owls,1,2\n", ("id", "alice", "bob")),
-        ("image,uid,model,sc,pq,sc1,sc2,prompt\na,s,m,1,1,1,1,x\n", ("image", "sc1", "sc2")),
         ("image,caption,rater_1,rater_2,mean\na,c,1,1,1\n", ("image", "rater_1", "rater_2")),
         ("annotator,id,score\nx,a,1\n", ("id", "annotator", "score")),
     ],
@@ -63,25 +61,19 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("id,r1,r2\na,1,2\nb,3,good\n", "people.csv, line 3, column 'r2': 'good' is not a number"),
-        ("id,r1,r2\na,nan,2\n", "line 2, column 'r1': 'nan' is not a number"),
         ("id,r1,r2\na,1e999,2\n", "line 2, column 'r1': '1e999' is not a number"),
         ('id,r1,r2\na,"1,5",2\n', "line 2, column 'r1': '1,5' is not a number"),
         ('prompt,id,r1,r2\n"two\nlines",a,1,2\nx,b,1,?\n', "line 4, column 'r2'"),
         ("id,r1,r2\na,1,2\nb,1,2\na,1,3\n", "line 4, column 'id': 'r2' rated 'a' differently in line 2"),
-        ("id,rater,rating\na,x,1\na,x,2\n", "line 3, column 'id': 'x' rated 'a' differently in line 2"),
         ("id,r1\na,1\na,\n", "line 3, column 'id': 'r1' rated 'a' differently in line 2"),
         ("id,rater,rating\na,,1\n", "line 2, column 'rater': blank cell"),
-        ("id,r1,r2\n,1,2\n", "line 2, column 'id': blank cell"),
         ("id,r1,r2\na,1,2,3\n", "line 2: 4 cells in a table of 3 columns"),
         ("id,r1,r1\na,1,2\n", "two columns are named 'r1'"),
         ('id,r1\na,"1" 2\n', "line 2: invalid CSV"),
         ("", "has no readable header line"),
         ("name,r1\na,1\n", "which column has the ids? Name it: --column id=COLUMN; the columns are 'name', 'r1'"),
-        (
-            "id,e1,e2,f1,f2\na,1,2,3,4\n",
-            "which columns have the ratings? Name each: --column rating=COLUMN; candidates: 'e1', 'e2', 'f1', 'f2'",
-        ),
-        ("id,word\na,good\n", "which columns have the ratings? Name each: --column rating=COLUMN; candidates: 'word'"),
+        ("id,e1,e2,f1,f2\na,1,2,3,4\n", "which columns have the ratings? Name it: --column rating=COLUMN"),
+        ("id,word\na,good\n", "which columns have the ratings? Name it: --column rating=COLUMN; the columns are 'id'"),
         ("id,rater,stars\na,x,1\n", "which column has the rating"),
         (b"id,r1\n\xff\xfe,1\n", "is not UTF-8 (invalid start byte)"),
     ],
@@ -99,13 +91,8 @@ def test_missing_files_and_columns(tmp_path: Path) -> None:
         read(file(tmp_path, "id,r1\na,1\n"), rating_columns=["r9"])
 
 
-def test_raters() -> None:
-    assert Ratings(GIVEN).raters == ("r1", "r2")
-
-
 def test_equal_means_tie() -> None:
     assert mean([0.1, 0.2, 0.3]) == mean([0.3, 0.2, 0.1]) == 0.2
-    assert 0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1
 
 
 def test_each_rater_is_left_out_once() -> None:

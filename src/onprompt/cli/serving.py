@@ -21,7 +21,6 @@ Token = Annotated[
 def review(
     run_file: RunPath,
     blind: Annotated[bool, typer.Option("--blind", help="Hide the judge's verdicts.")] = False,
-    show_raters: Annotated[bool, typer.Option("--show-raters", help="Show raters each other's ratings.")] = False,
     host: Host = "127.0.0.1",
     port: Port = 8765,
     token: Token = "",
@@ -30,10 +29,9 @@ def review(
     from onprompt.pages.server import Place, check_installed, run
 
     check_installed()
-    from onprompt.pages.review import Desk, ReviewDesk, create_app
+    from onprompt.pages.review import ReviewDesk, create_app
 
-    desk = ReviewDesk(run_file, desk=Desk(blind, show_raters))
-    run(create_app(desk), Place(host, port, token), print_address)
+    run(create_app(ReviewDesk(run_file, blind=blind)), Place(host, port, token), print_address)
 
 
 def print_address(address: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,9 +32,7 @@ def show(
     sample: Annotated[str, typer.Option("--id", help="Print the verdict on this sample.")] = "",
     picture: PictureFile = None,
     no_caption: NoCaption = False,
-    by: Annotated[
-        str, typer.Option(metavar="model|category|kind", help="Means by model, category or kind of claim.")
-    ] = "",
+    by: Annotated[str, typer.Option(metavar="model|category", help="Means by model or category.")] = "",
     worst: Annotated[int, typer.Option(min=0, metavar="N", help="List the N samples with the lowest values.")] = 0,
     flagged: Annotated[
         bool, typer.Option("--flagged", help="List only samples that have a flag or no verdict.")
@@ -62,20 +60,17 @@ def show(
 
 
 def show_breakdown(run: Run, by: str, json: bool) -> None:
-    """Print the means of a run by model, by category or by kind of check."""
+    """Print the means of a run by model or by category."""
     from onprompt.report import comparison
 
-    if by not in (ways := ("model", "category", "kind")):
-        raise UserError(f"--by takes {', '.join(ways[:-1])} or {ways[-1]}, not {by!r}")
-    groups: list[Any]
+    if by not in ("model", "category"):
+        raise UserError(f"--by takes model or category, not {by!r}")
     rows = list(run.rows())
-    if by == "kind":
-        groups = comparison.by_kind(rows, run.checks())
-        lines = comparison.kind_lines(groups)
+    groups = comparison.by_group(rows, (getattr(row, by) for row in rows))
+    if json:
+        print_json(comparison.group_document(groups, by))
     else:
-        groups = comparison.by_group(rows, (getattr(row, by) for row in rows))
-        lines = comparison.group_lines(groups, by)
-    print_json(comparison.group_document(groups, by)) if json else echo("\n".join(lines))
+        echo("\n".join(comparison.group_lines(groups, by)))
 
 
 def show_verdict(run: Run, sample: str, picture: Path | None, json: bool, caption: bool) -> None:

@@ -29,7 +29,7 @@ from onprompt.models.voices import CLAIMS, EVIDENCE
 from onprompt.settings import Settings
 from onprompt.types import Asks, Flag, Judge, JudgePlan, Rubric, Sample, Usage, Verdict, Voice
 from onprompt.vision.runtime import use_single_core
-from onprompt.wording.jury import NOTHING_CHECKED, jury_failed
+from onprompt.wording import NOTHING_CHECKED, jury_failed
 
 ASKS = Asks.SEVERAL
 VERSION = 2  # of how voices add up: with a new one, runs combine their cached answers again

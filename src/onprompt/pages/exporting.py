@@ -1,67 +1,58 @@
 """A report's tables as Markdown, for a pull request, or as LaTeX, for a paper."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from onprompt.pages.figures import orders
 from onprompt.pages.report import Report
 from onprompt.report.agreement import TITLES
-from onprompt.report.comparison import Comparison, ranks
-from onprompt.report.tables import latex_table, latex_text, markdown_table, markdown_text, shortened
+from onprompt.report.comparison import group_table, ranking_table
+from onprompt.report.tables import Table, latex_table, latex_text, markdown_table, markdown_text, shortened
 
-LISTED, PAIRS = 5, 20  # samples of each order, and tests, that are listed
-
-
-class Table(NamedTuple):
-    """A table of a report, with sentences that follow it."""
-
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    notes: Sequence[str] = ()
+LISTED = 5  # samples of each order
+ORDERS = {"worst": "Samples with the lowest values", "disputed": "Most disputed samples"}
 
 
 def tables(report: Report) -> Iterator[Table]:
     """The tables of a report."""
     rows = []
     for each in report.figures.columns:
-        run = each["column"].run.overview
+        run, whole = each["column"].run.overview, each["whole"]
         coverage = "–" if each["coverage"] is None else f"{100 * each['coverage']:.0f} %"
-        verdicts = f"{run.verdicts:,} of {run.samples:,}"
-        both = each["whole"].mean.short, each["whole"].score.short
-        rows.append([each["column"].name, *both, verdicts, coverage, f"{each['to_look_at']:,}"])
-    head = ["run", "mean value [95 % interval]", "mean score", "verdicts", "coverage", "to look at"]
-    yield Table("Runs", head, rows)
+        counts = f"{run.verdicts:,} of {run.samples:,}", coverage, f"{each['to_look_at']:,}"
+        rows.append([each["column"].name, whole.mean.short, whole.score.short, *counts])
+    head = ["run", "mean value [95 % CI]", "mean score [95 % CI]", "verdicts", "coverage", "to look at"]
+    yield Table(head, rows, "Runs")
     if report.figures.runs:
-        yield ranking("Ranking of runs", report.figures.runs)
+        yield ranking_table(report.figures.runs, "Ranking of runs")
     for each in report.figures.columns:
         of = f" ({each['column'].name})" if len(report.columns) > 1 else ""
         if each["leaderboard"]:
-            yield ranking(f"Generating models{of}", each["leaderboard"])
+            yield ranking_table(each["leaderboard"], f"Generating models{of}")
         for grid in each["grids"]:
-            cells = ((name, *("–" if c is None else f"{c[0]:.2f} ({c[1]:,})" for c in row)) for name, row in grid.rows)
-            yield Table(f"{grid.title}, and their number{of}", ["model", *(name for _, name in grid.columns)], [*cells])
-        means = [[c.name, c.mean.short, f"{c.items:,}"] for c in each["categories"]]
-        yield Table(f"Categories{of}", ["category", "mean", "samples"], means)
+            cells = [[name, *("–" if c is None else f"{c[0]:.2f} ({c[1]:,})" for c in row)] for name, row in grid.rows]
+            yield Table(["model", *(name for _, name in grid.columns)], cells, f"{grid.title}, and their number{of}")
+        yield group_table("category", each["categories"], 2)._replace(title=f"Categories{of}")
         shares = [[k.name, f"{k.number:,}", *(f"{100 * part[2]:.0f} %" for part in k.parts)] for k in each["kinds"]]
         names = [part[0] for part in each["kinds"][0].parts] if each["kinds"] else []
-        yield Table(f"Kinds of claims{of}", ["kind", "claims", *names], shares)
+        yield Table(["kind", "claims", *names], shares, f"Kinds of claims{of}")
         if each["people"]:
             judge, ceiling = each["people"].overall.judge, each["people"].overall.ceiling
             measured = [name for name in TITLES if judge[name].value is not None]
             people = [[TITLES[name], judge[name].short, ceiling[name].short] for name in measured]
-            yield Table(f"Agreement with people{of}", ["measure", "judge", "one rater against the others"], people)
+            yield Table(["measure", "judge", "one rater against the others"], people, f"Agreement with people{of}")
         errors = [[kind, f"{number:,}", shortened(message)] for kind, number, message in each["errors"]]
-        yield Table(f"Without a verdict{of}", ["error", "samples", "for example"], errors)
+        yield Table(["error", "samples", "for example"], errors, f"Without a verdict{of}")
 
 
-def ranking(title: str, compared: Comparison) -> Table:
-    """Systems, the best first, and what the tests say."""
-    place = ranks(compared)
-    rows = [[str(place[each.name]), each.name, each.mean.short, f"{each.items:,}"] for each in compared.ranking]
-    notes = [pair.verdict for pair in compared.pairs[:PAIRS]]
-    more = [f"and {len(compared.pairs) - PAIRS} more"] if len(compared.pairs) > PAIRS else []
-    return Table(title, ["rank", "name", "mean [95 % interval]", "samples"], rows, [*notes, *more])
+def sample_tables(report: Report) -> Iterator[Table]:
+    """Some samples with what is wrong with them."""
+    found = orders(report.entries)
+    for name, title in ORDERS.items():
+        rows = []
+        for entry in found.get(name, ())[:LISTED]:
+            values = ", ".join("–" if r is None or r.value is None else f"{r.value:.2f}" for r in entry.results)
+            rows.append([shortened(entry.id), values, shortened(entry.prompt), shortened(entry.first.summary)])
+        yield Table(["sample", "value", "prompt", "summary"], rows, title)
 
 
 def markdown(report: Report) -> str:
@@ -78,21 +69,10 @@ def markdown(report: Report) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def sample_tables(report: Report) -> Iterator[Table]:
-    """Some samples with what is wrong with them."""
-    names = {"worst": "Samples with the lowest values", "disputed": "Most disputed samples"}
-    for name, order in orders(report.entries).items():
-        rows = []
-        for entry in order[:LISTED] if name in names else ():
-            values = ", ".join("–" if r is None or r.value is None else f"{r.value:.2f}" for r in entry.results)
-            rows.append([shortened(entry.id), values, shortened(entry.prompt), shortened(entry.first.summary)])
-        yield Table(names.get(name, ""), ["sample", "value", "prompt", "summary"], rows)
-
-
 def latex(report: Report) -> str:
     """The tables, each with its title and its tests as a caption."""
     lines = [f"% {latex_text(report.title)}: {latex_text(report.figures.conclusion)}", r"% \usepackage{booktabs}", ""]
     for table in tables(report):
         if table.rows:
-            lines += latex_table(". ".join([table.title, *table.notes]), table.head, table.rows)
+            lines += latex_table(table.head, table.rows, ". ".join([table.title, *table.notes]))
     return "\n".join(lines)

@@ -27,7 +27,7 @@ from onprompt.wording.labels import KINDS, LOOK, MEANINGS
 FAILED = (Outcome.MISSING, Outcome.MISMATCH, Outcome.PARTIAL)
 Outcomes = Mapping[str, Mapping[str, int]]  # by kind of claim, how often each outcome
 BINS = 20  # of the distribution of values
-GRID, DOTS = 25, 400  # cells across of a scatter plot; samples up to which it has a dot for each
+GRID = 25  # cells across of a scatter plot
 # How outcomes are summed up, in the order in which they are drawn.
 SHARES = {
     "holds": (Outcome.MATCHED,),
@@ -37,7 +37,7 @@ SHARES = {
     "not checked": (Outcome.UNVERIFIABLE,),
 }
 MODELS = 25  # that are tested against each other; of more, only the ranking is shown
-CATEGORIES, UNCHECKED, SHOWN_KINDS = 60, 10, 8  # categories and claims that are listed; columns of a grid
+CATEGORIES, SHOWN_KINDS = 60, 8  # categories that are listed; columns of a grid
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,6 @@ class Column:
     kinds: Outcomes
     kinds_by_model: Mapping[str, Outcomes]
     failed: Mapping[int, Mapping[str, None]]  # the kinds of claims that failed, by the number of a sample
-    unchecked: Sequence[tuple[str, str, str, int]]  # kind, claim, why and how often
 
 
 @dataclass(slots=True)
@@ -63,7 +62,7 @@ class Entry:
     results: tuple[RunRow | None, ...]
     failed: tuple[str, ...]  # kinds of claims
     rating: float | None = None  # the mean of people, 0 to 1
-    disputed: float | None = None  # how far runs, voices, or the judge and people are apart, from 0 to 1
+    disputed: float | None = None  # how far runs, or the judge and people are apart, from 0 to 1
     picture: Any = None  # a thumbnail
     address: str = ""
 
@@ -111,17 +110,12 @@ def read_column(name: str, run: Run) -> Column:
     kinds: dict[str, Counter[str]] = {}
     by_model: dict[str, dict[str, Counter[str]]] = {}
     failed: dict[int, dict[str, None]] = {}
-    unchecked: Counter[tuple[str, str, str]] = Counter()
     for check in run.checks():
         for counts in (kinds, by_model.setdefault(models.get(check.sample, ""), {})):
             counts.setdefault(check.kind, Counter())[check.outcome] += 1
         if check.outcome in FAILED:
             failed.setdefault(check.sample, {})[check.kind] = None
-        if check.outcome == Outcome.UNVERIFIABLE:
-            unchecked[check.kind, check.asked, check.found] += 1
-    most = sorted(unchecked.items(), key=lambda each: (-each[1], each[0]))[:UNCHECKED]
-    listed = [(*about, number) for about, number in most]
-    return Column(name, run, load_rubric(run.rubric), rows, kinds, by_model, failed, listed)
+    return Column(name, run, load_rubric(run.rubric), rows, kinds, by_model, failed)
 
 
 def read_entries(columns: Sequence[Column], ratings: Ratings | None, scale: tuple[float, float] | None) -> list[Entry]:
@@ -189,13 +183,12 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Samples by two values: how often they meet in each cell of a grid, or a dot for each."""
+    """Samples by two values: how often they meet in each cell of a grid."""
 
     across: str
     up: str
     number: int
-    cells: tuple[tuple[int, int, float], ...] = ()  # column, row, and how dark
-    dots: tuple[tuple[float, float], ...] = ()
+    cells: tuple[tuple[int, int, float], ...]  # column, row, and how dark
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,12 +356,10 @@ def in_order(kinds: Outcomes) -> list[str]:
 
 
 def scatter(across: str, up: str, points: Sequence[tuple[float, float]]) -> Scatter:
-    """Samples by two values from 0 to 1; of many the darkness of each cell."""
-    if len(points) <= DOTS:
-        return Scatter(across, up, len(points), dots=tuple((round(x, 3), round(y, 3)) for x, y in points))
-    x, y = np.array(points).T
+    """Samples by two values from 0 to 1: the darkness of each cell."""
+    x, y = np.array(points).reshape(-1, 2).T
     counts, _, _ = np.histogram2d(x, y, bins=GRID, range=((0, 1), (0, 1)))
-    darkness = 0.15 + 0.85 * np.sqrt(counts / counts.max())
+    darkness = 0.15 + 0.85 * np.sqrt(counts / max(counts.max(), 1))
     cells = tuple((int(i), int(j), round(float(darkness[i, j]), 2)) for i, j in np.argwhere(counts))
     return Scatter(across, up, len(points), cells)
 

@@ -280,17 +280,16 @@ class Page(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A verdict to show, or a picture and why there is no verdict; and how far the voices of a jury are apart."""
+    """A verdict to show, or a picture and why there is no verdict."""
 
     view: VerdictView | None
     picture: PictureView
     why: str = ""
     text: str = ""
-    spread: float | None = None
 
 
 Job = tuple[Page, ...]  # samples of one prompt, which are shown on each other's pages
-MadePage = tuple[int, PageImage, float | None, str]  # the sample's index, thumbnail and spread, and HTML for one file
+MadePage = tuple[int, PageImage, str]  # the sample's index and thumbnail, and its HTML for one file
 Runs = tuple[tuple[str, Run], ...]  # each with its name
 
 
@@ -310,11 +309,8 @@ def make_samples(report: Report, folder: Path | None) -> list[str]:
         jobs += [tuple(group[start : start + TOGETHER]) for start in range(0, len(group), TOGETHER)]
     runs = tuple((column.name, column.run) for column in report.columns)
     views = []
-    for index, picture, spread, html in make_pages((runs, folder, len(known)), jobs):
-        entry = known[index]
-        entry.picture = picture
-        if spread is not None:
-            entry.disputed = max(entry.disputed or 0.0, spread)
+    for index, picture, html in make_pages((runs, folder, len(known)), jobs):
+        known[index].picture = picture
         views.append(html)
     return views
 
@@ -387,8 +383,7 @@ class PageMaker:
                 about |= {"csp": rendering.policy(), "root": "../", "links": links, "home": "../index.html"}
                 text = rendering.render("sample.html", title=entry.prompt[:80] or entry.id[:80], **about)
                 (self.folder / entry.address).write_text(text, "utf-8")
-            spread = max((each.spread for each in own if each.spread is not None), default=None)
-            made.append((entry.index, entry.picture, spread, html))
+            made.append((entry.index, entry.picture, html))
         return made
 
     def judge(self, place: int, sample: Entry, files: PictureFiles) -> Judged:
@@ -403,8 +398,7 @@ class PageMaker:
             if row.value is not None:
                 verdict = run.verdict(sample.id)
                 view = verdict_view(verdict, files.show_all(verdict, given), rubric.factors)
-                picture = view.pictures[1 if view.is_edit else 0]
-                return Judged(view, picture, spread=verdict.measures.get("spread"))
+                return Judged(view, view.pictures[1 if view.is_edit else 0])
             why = row.why_none if row.error else NOT_JUDGED
         except OnpromptError as error:  # damaged, or of an earlier version
             why = str(error)

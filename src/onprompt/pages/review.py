@@ -31,7 +31,6 @@ from onprompt.runs import reviews
 from onprompt.runs.reading import Run, RunRow, judged_file, paths_of
 from onprompt.runs.reviews import (
     ANSWERS,
-    BANDS,
     MAX_COMMENT,
     MAX_NAME,
     Review,
@@ -51,19 +50,15 @@ SIDE = 1280  # pixels of a picture's longer side, at most
 CACHED = 48  # pictures in memory
 STALE = 1.0  # seconds for which verdicts of a run that is being written may not be noticed
 KEPT = 256  # things that were read, at most: addresses may name any number of raters and models
-OPTIONS = 1000  # models or categories to choose from
 MAX_CHECKS = 100  # of one sample that can be answered: a prompt of 10,000 characters has a thousand
 KEYS = dict(zip(ANSWERS, "ypnu", strict=True))  # the key of each answer to a check
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a rater wants to see; empty: everything. Of `parts` equal shares of the work the rater has `part`."""
+    """What a rater wants to see. Of `parts` equal shares of the work the rater has `part`."""
 
     queue: Queue = "all"
-    model: str = ""
-    category: str = ""
-    score: str = ""
     unreviewed: bool = True
     part: int = 0
     parts: int = 0
@@ -93,19 +88,11 @@ def position(numbers: Sequence[int], current: int, done: set[int], unreviewed: b
     return Position(place + 1, len(numbers), len(done.intersection(numbers)), following, previous)
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """How a run is reviewed."""
-
-    blind: bool = False  # all raters score before they see what the judge says
-    show_raters: bool = False  # raters are shown what the others say
-
-
 class ReviewDesk:
-    """One run file, open for reviews."""
+    """One run file, open for reviews; if blind, all raters score before they see what the judge says."""
 
-    def __init__(self, path: Path, configuration: int = 0, desk: Desk | None = None) -> None:
-        self.path, self.desk, self.lock = path, desk or Desk(), threading.Lock()
+    def __init__(self, path: Path, configuration: int = 0, blind: bool = False) -> None:
+        self.path, self.blind, self.lock = path, blind, threading.Lock()
         self.identity = which_file(path)  # looked at before it is opened: if it is replaced meanwhile, nothing is saved
         self.file = ReviewFile(path)
         try:
@@ -156,35 +143,19 @@ class ReviewDesk:
     def numbers(self, filters: Filters) -> Sequence[int]:
 
         def read() -> list[int]:
-            found = [row.number for row in self.rows().values() if row.value is not None and passes(row)]
+            judged = [row for row in self.rows().values() if row.value is not None]
+            found = [row.number for row in judged if row.flags or filters.queue != "flagged"]
             if filters.queue == "random":
-                found = in_random_order(self.rows()[number] for number in found)
+                found = in_random_order(judged)
             return found[filters.part - 1 :: filters.parts] if 0 < filters.part <= filters.parts else found
 
-        def passes(row: RunRow) -> bool:
-            band = min(int((row.value or 0.0) * BANDS), BANDS - 1)
-            return (
-                (filters.queue != "flagged" or bool(row.flags))
-                and filters.model in ("", row.model)
-                and filters.category in ("", row.category)
-                and filters.score in ("", str(row.score if "score" in self.rubric.factors else band))
-            )
-
         return self.cached(filters, read)
-
-    def choices(self) -> dict[str, Any]:
-        """What can be chosen in the filters: models, categories, and scores or bands of the value."""
-        levels = [(str(score), str(score)) for score in self.rubric.factors.get("score", ())]
-        levels = levels or [(str(n), f"value {n / BANDS:.1f} to {(n + 1) / BANDS:.1f}") for n in range(BANDS)]
-        names = ("model", "category")
-        models, categories = (sorted({getattr(row, n) for row in self.rows().values()} - {""})[:OPTIONS] for n in names)
-        return {"models": models, "categories": categories, "levels": levels}
 
     def start(self) -> dict[str, Any]:
         """What the first page shows: the run, who has reviewed how much, and how well they agree."""
         with self.lock:
             counts = {kind: len(self.numbers(Filters(kind))) for kind in get_args(Queue)}
-            so_far = self.cached("so far", self.so_far) | self.cached("choices", self.choices)
+            so_far = self.cached("so far", self.so_far)
         return {"counts": counts, **so_far}
 
     def so_far(self) -> dict[str, Any]:
@@ -211,9 +182,7 @@ class ReviewDesk:
             row, done = self.row(number), self.completed(rater)
             where = position(self.numbers(filters), number, done, filters.unreviewed)
             review = reviews.review_of(self.file, name, rater, number)
-            others = reviews.by_others(self.file, name, rater, number) if self.desk.show_raters else []
-            choices = self.cached("choices", self.choices)
-        blind = blind or self.desk.blind
+        blind = blind or self.blind
         hidden = blind and number not in done
         view, problem = self.view(number)
         if not hidden:
@@ -222,7 +191,6 @@ class ReviewDesk:
         if view and hidden:  # nothing of what the judge found
             view = replace(view, pictures=tuple(replace(picture, boxes=()) for picture in view.pictures))
         return {
-            **choices,
             "view": view,
             "problem": problem and ("The picture of this sample can't be shown." if hidden else problem),
             "judged": {factor.name: factor.score for factor in view.factors} if view and not hidden else {},
@@ -233,7 +201,6 @@ class ReviewDesk:
             "scores": review.scores,
             "checks": {place: review.checks[claim] for place, claim in enumerate(claims) if claim in review.checks},
             "comment": review.comment,
-            "others": [] if hidden else others,
             "where": where,
             "hidden": hidden,
             "locked": blind and not hidden,
@@ -295,7 +262,7 @@ class ReviewDesk:
         with self.writing(rater):
             before = reviews.review_of(self.file, self.rubric.name, rater, number)
             kept = bool(before.scores) and before.scores == review.scores
-            unseen = (review.blind or self.desk.blind) and (rater, number) not in self.seen
+            unseen = (review.blind or self.blind) and (rater, number) not in self.seen
             review = replace(review, checks=claims, blind=before.blind if kept else unseen)
             self.file.save(number, self.run.configuration, rater, review, self.rubric)
 
@@ -350,18 +317,14 @@ class Asked:
         self,
         rater: str,
         queue: Queue = "all",
-        model: str = "",
-        category: str = "",
-        score: str = "",
         unreviewed: bool = False,
         part: str = "",
         parts: str = "",
         blind: Literal["", "0", "1"] = "",
     ) -> None:
         self.rater, self.blind = check_rater(rater), blind == "1" or (queue == "random" and blind != "0")
-        named = ("", "") if self.blind else (model, score)  # what would tell a blind rater about the samples
         shares = (int(n) if re.fullmatch("[0-9]{1,3}", n) else 0 for n in (part, parts))
-        self.filters = Filters(queue, named[0], category, named[1], unreviewed, *shares)
+        self.filters = Filters(queue, unreviewed, *shares)
         self.query = self.filters.query(rater=self.rater, blind="1" if self.blind else "0")
 
 
@@ -383,7 +346,12 @@ def create_app(desk: ReviewDesk) -> FastAPI:
 
     app = new_app(lifespan, refused, title="onprompt review", openapi_url=None)
     levels, definitions = guidelines(desk.rubric)
-    common: dict[str, Any] = {"run": desk.path.name, "rubric": desk.rubric, "judge": desk.run.judge, "desk": desk.desk}
+    common: dict[str, Any] = {
+        "run": desk.path.name,
+        "rubric": desk.rubric,
+        "judge": desk.run.judge,
+        "always_blind": desk.blind,
+    }
     common |= {"levels_said": levels, "definitions": definitions, "current": ""}
     common |= {"links": (("Review", "/"), ("Guidelines", "/guidelines"))}
 
@@ -410,7 +378,7 @@ def create_app(desk: ReviewDesk) -> FastAPI:
         shown = desk.page(number, asked.rater, asked.filters, asked.blind)
         state = {name: shown[name] for name in ("scores", "checks", "comment", "judged", "locked", "draft")}
         state |= {"number": number, "rater": asked.rater, "query": asked.query, "blind": shown["hidden"]}
-        more = {"rater": asked.rater, "filters": asked.filters, "blind": asked.blind or desk.desk.blind}
+        more = {"rater": asked.rater, "filters": asked.filters, "blind": asked.blind or desk.blind}
         return render("review.html", state=state, keys=KEYS, most=MAX_CHECKS, **more, **common, **shown)
 
     @app.get("/image/{number}/{name}")

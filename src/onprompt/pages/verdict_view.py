@@ -16,16 +16,15 @@ from onprompt.errors import ImageError, OnpromptError
 from onprompt.evidence.edits.observations import compare_versions
 from onprompt.report.edit_picture import change_of, heat, is_about
 from onprompt.report.labels import distinct, located, place_labels
-from onprompt.report.terminal import WORST_FIRST, attribute_words, cost_words, spread_words, worst
+from onprompt.report.terminal import WORST_FIRST, cost_words, spread_words, worst
 from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
 from onprompt.types import Box, Check, Found, Outcome, Sample, Sighting, Verdict
 from onprompt.vision.image import GAP, decode_image
-from onprompt.wording.jury import voice_words
 from onprompt.wording.labels import OUTCOMES
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
-LABEL, LETTER, SWATCH = 38.0, 14.6, 30.0  # units of a label's height, and of a letter's and a swatch's width
+LABEL, LETTER = 38.0, 14.6  # units of a label's height, and of a letter's width
 LONGEST = 28  # letters of a label
 ALSO = 12  # further objects that are listed
 CHANGED = "changed"  # the picture of what an edit has changed
@@ -45,13 +44,12 @@ class PageImage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoxView:
-    """A box over a picture, in units of its drawing, with its label, its colors and the checks that it belongs to."""
+    """A box over a picture, in units of its drawing, with its label and the checks that it belongs to."""
 
     kind: str  # an outcome, or of an edit: kept, matched, unasked, missing, region
     label: str = ""
     title: str = ""
     checks: tuple[int, ...] = ()
-    swatches: tuple[tuple[str, str, float], ...] = ()  # name, value as CSS has it, share
     place: tuple[float, ...] = ()  # x, y, width and height
     label_place: tuple[float, ...] = ()  # x, y and width
 
@@ -96,23 +94,16 @@ class FactorView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VerdictView:
-    """All that a page shows of a verdict; only texts and numbers."""
+    """A verdict, and what a page draws of it."""
 
-    prompt: str
-    value: float
-    interval: tuple[float, float] | None
-    score: int | None
+    verdict: Verdict
     high: int | None  # the best score of the scale
     is_edit: bool
-    summary: str
     factors: tuple[FactorView, ...]
-    flags: tuple[str, ...]
-    coverage: float | None
     pictures: tuple[PictureView, ...]
     checks: tuple[CheckView, ...]
     notes: tuple[tuple[str, str], ...]  # title and text
     voices: tuple[str, ...]  # of a jury: what each says
-    answers: tuple[str, ...]  # of a model, as they came
 
 
 def verdict_view(
@@ -128,21 +119,14 @@ def verdict_view(
         reason = factor.reason if factor.reason != verdict.summary else ""  # which is not said twice
         factors.append(FactorView(key, factor.score, reason, spread_words(factor), *ends.get(key, ())))
     return VerdictView(
-        prompt=verdict.sample.prompt,
-        value=verdict.value,
-        interval=verdict.interval,
-        score=verdict.score,
+        verdict=verdict,
         high=ends.get("score", (None, None))[1],
         is_edit=is_edit,
-        summary=verdict.summary,
         factors=tuple(factors),
-        flags=verdict.flags,
-        coverage=verdict.coverage,
         pictures=tuple(drawn),
         checks=tuple(check_view(check, place in boxed, is_edit) for place, check in enumerate(verdict.checks)),
         notes=tuple(notes(verdict)),
-        voices=tuple(map(voice_words, verdict.voices)),
-        answers=tuple(answer.text for answer in verdict.answers if answer.text),
+        voices=tuple(map(wording.voice_words, verdict.voices)),
     )
 
 
@@ -160,8 +144,6 @@ def check_view(check: Check, located: bool, is_edit: bool) -> CheckView:
 def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
     """What else was seen or said, without effect on the score."""
     if evidence := verdict.prompt_evidence:
-        if evidence.scene.properties:
-            yield "The prompt asks of the whole image", attribute_words(evidence.scene.properties)
         if evidence.properties:
             found = ", ".join(f"{trait.value} ({trait.confidence:.2f})" for trait in evidence.properties)
             yield "The image as a whole is", found
@@ -199,11 +181,10 @@ def sighting_box(verdict: Verdict, sighting: Sighting, places: Sequence[int]) ->
     ]
     kind = min((worst(verdict, thing) for thing in things if thing is not None), key=WORST_FIRST.index, default=None)
     text = f'"{sighting.text}"' if sighting.text else sighting.word
-    swatches = tuple((each.name, f"#{bytes(each.rgb).hex()}", each.share) for each in sighting.colors)
     traits = ", ".join(trait.value for trait in sighting.traits)
     title = f"{text}, confidence {sighting.confidence:.2f}" + (f": {traits}" if traits else "")
     outcome = kind if kind and not sighting.text else verdict.checks[places[0]].outcome
-    return sighting.box, BoxView(outcome.value, text, title, tuple(about), swatches)
+    return sighting.box, BoxView(outcome.value, text, title, tuple(about))
 
 
 def draw_versions(verdict: Verdict, pictures: Mapping[str, PageImage]) -> list[PictureView]:
@@ -245,7 +226,7 @@ def lay_out(title: str, shown: PageImage, boxes: Sequence[tuple[Box, BoxView]]) 
         corners = box.left * across, box.top * down, box.width * across, box.height * down
         views.append(replace(view, label=label, place=tuple(round(each, 1) for each in corners)))
     labelled = [index for index, label in enumerate(labels) if label]
-    widths = [14 + LETTER * len(labels[index]) + SWATCH * len(views[index].swatches) for index in labelled]
+    widths = [14 + LETTER * len(labels[index]) for index in labelled]
     places = place_labels([boxes[index][0] for index in labelled], widths, LABEL, (across, down))
     for index, at in zip(labelled, places, strict=True):
         label_place = round(at.left, 1), round(at.top, 1), round(at.right - at.left, 1)

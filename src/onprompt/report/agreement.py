@@ -3,13 +3,11 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from onprompt.errors import UserError
-from onprompt.models.voices import EVIDENCE, shares
 from onprompt.report import statistics
 from onprompt.report.ratings import Ratings, leave_one_out, mean
 from onprompt.report.statistics import (
@@ -28,7 +26,6 @@ from onprompt.report.statistics import (
     to_groups,
 )
 from onprompt.report.tables import table_lines
-from onprompt.runs.file import damaged
 from onprompt.runs.reading import CheckRow, Run, RunRow
 from onprompt.types import Outcome
 from onprompt.wording import plural
@@ -39,23 +36,19 @@ TITLES = {
     "kendall_c": "Kendall τ-c",
     "pair_accuracy": "pair accuracy",
     "auc": "AUC",
-    "alpha": "Krippendorff α",
     "kappa": "quadratic κ",
 }
-# Parts of the samples, or other values of theirs, with the title of the column that names them.
-PARTS = {
+PARTS = {  # parts of the samples or of their verdicts, with the title of the column that names them
     "categories": "category",
     "factors": "factor (its score)",
-    "kinds": "kind of claim",
+    "kinds": "kind of claim (its mean probability)",
     "certain": "most certain (narrowest intervals)",
 }
-NARROW = ("spearman", "pair_accuracy")  # the figures of a part of the samples
-PAIR_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
 CERTAIN = (0.2, 0.4, 0.6, 0.8, 1.0)  # shares of the samples, those with the narrowest intervals first
-BESIDE = " + "  # between the names of voices that are taken together
-MAX_VOICES = 100  # of a jury: every two of them are compared
+NARROW = ("spearman", "pair_accuracy")  # the figures of a part
+NARROW_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
+JURY = "the jury"  # beside the names of its voices
 Corrected = Mapping[str, tuple[int, int]]  # checks that people answered, and corrected, by kind
-VoiceScores = Mapping[str, tuple[float, float]]  # value and weight by voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +67,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """The judge's estimates on some items, and those of one rater against the mean of the others."""
+    """The judge's estimates on some items, and where it was asked for those of one rater against the others."""
 
     items: int
     prompts: int
@@ -92,7 +85,7 @@ class Agreement:
     no_rating: int
     no_item: int
     terms: Terms
-    parts: Mapping[str, Mapping[Any, Subset]]  # by name of `PARTS`, those that there are
+    parts: Mapping[str, Mapping[str, Subset]]  # by name of `PARTS`, those that there are
 
 
 def agreement(
@@ -113,18 +106,15 @@ def agreement(
         raise UserError(f"item {wrong[0].id!r} has the score {wrong[0].score}, not {scale}")
     rated = [item for item in items if item.id in rated_ids]
     used = [item for item in rated if item.counts]
-    figures, categories = RatedItems(used, ratings, terms), np.array([item.category for item in used])
-    parts: Mapping[str, Mapping[Any, Subset]] = {
-        "categories": {
-            name: figures.subset(np.flatnonzero(categories == name), NARROW)
-            for name in (sorted(set(categories)) if len(set(categories)) > 1 else ())
-        },
+    figures = RatedItems(used, ratings, terms)
+    parts = {
+        "categories": by_category(figures),
         "factors": by_factor(figures, of_factors or {}),
         "kinds": by_kind(figures, checks),
         "certain": by_certainty(figures),
     }
     return Agreement(
-        overall=figures.subset(),
+        overall=figures.overall(),
         raters=len(ratings.raters),
         no_verdict=len(rated) - len(used),
         no_rating=len(items) - len(rated),
@@ -145,38 +135,45 @@ class RatedItems:
         self.group = to_groups([item.group for item in items])
         self.raters = leave_one_out(ratings, [item.id for item in items])
 
-    def subset(
-        self,
-        places: Levels | None = None,
-        names: Sequence[str] = tuple(TITLES),
-        with_ceiling: bool = True,
-        value: Array | None = None,
-    ) -> Subset:
-        """The named estimates on some items, or on another value of theirs; judge and raters use the same resamples."""
-        chosen = np.arange(len(self.items)) if places is None else places
-        value = self.value if value is None else value
-        prompts = np.unique(self.group[chosen], return_inverse=True)[1].astype(np.intp)
+    def overall(self) -> Subset:
+        """All estimates on all items; judge and raters use the same resamples."""
+        names = tuple(TITLES)
 
         def statistics_on(part: Levels) -> list[Statistic]:
-            here, group = chosen[part], prompts[part]
-            judge = prepare(value[here], self.score[here], self.human[here], group, self.terms, names)
+            group = self.group[part]
+            judge = prepare(self.value[part], self.score[part], self.human[part], group, self.terms)
             found = []
-            for own, others in self.raters if with_ceiling else ():
-                known = np.flatnonzero(np.isfinite(own[here]))
-                given, rest = own[here][known], others[here][known]
-                scale = given if names == NARROW else to_scale(given, self.terms)
-                found.append((known, prepare(given, scale, rest, group[known], self.terms, names)))
+            for own, others in self.raters:
+                known = np.flatnonzero(np.isfinite(own[part]))
+                given, rest = own[part][known], others[part][known]
+                found.append((known, prepare(given, to_scale(given, self.terms), rest, group[known], self.terms)))
             ceiling = [average([(places, each[name]) for places, each in found]) for name in names]
-            return [*(judge[name] for name in names), *(ceiling if with_ceiling else ())]
+            return [*(judge[name] for name in names), *ceiling]
 
-        found = statistics.estimates(statistics_on, prompts)
+        found = statistics.estimates(statistics_on, self.group)
         judge, ceiling = (dict(zip(names, side, strict=False)) for side in (found, found[len(names) :]))
-        return Subset(len(chosen), int(prompts.max(initial=-1)) + 1, judge, ceiling)
+        return Subset(len(self.items), len(set(self.group)), judge, ceiling)
 
-    def of_other(self, values: Mapping[str, float], with_ceiling: bool = False) -> Subset:
-        """The figures of other values than the verdicts', by the ids of the items that have one."""
-        value = np.array([values.get(item.id, math.nan) for item in self.items])
-        return self.subset(np.flatnonzero(np.isfinite(value)), NARROW, with_ceiling, value)
+    def part(self, values: Mapping[str, float]) -> Subset:
+        """The narrow estimates on the items that have one of these values, by id, in place of the judge's."""
+        chosen = np.array([place for place, item in enumerate(self.items) if item.id in values], np.intp)
+        value = np.array([values[self.items[place].id] for place in chosen])
+        human, prompts = self.human[chosen], np.unique(self.group[chosen], return_inverse=True)[1].astype(np.intp)
+
+        def statistics_on(part: Levels) -> list[Statistic]:
+            found = prepare_narrow(value[part], human[part], prompts[part], self.terms)
+            return [found[name] for name in NARROW]
+
+        judge = dict(zip(NARROW, statistics.estimates(statistics_on, prompts), strict=True))
+        return Subset(len(chosen), int(prompts.max(initial=-1)) + 1, judge, {})
+
+
+def by_category(figures: RatedItems) -> dict[str, Subset]:
+    """The judge on the samples of each category, if there are several."""
+    values: dict[str, dict[str, float]] = {}
+    for item in figures.items:
+        values.setdefault(item.category, {})[item.id] = item.known_value or 0.0
+    return {name: figures.part(values[name]) for name in (sorted(values) if len(values) > 1 else ())}
 
 
 def by_factor(figures: RatedItems, own: Mapping[str, Ratings]) -> dict[str, Subset]:
@@ -189,7 +186,7 @@ def by_factor(figures: RatedItems, own: Mapping[str, Ratings]) -> dict[str, Subs
         if name in own:
             scored = [item for item in scored if own[name].by_item.get(item.id)]
             of_factor = RatedItems(scored, own[name], figures.terms)
-        found[name] = of_factor.of_other({item.id: item.factors[name] for item in scored})
+        found[name] = of_factor.part({item.id: item.factors[name] for item in scored})
     return found
 
 
@@ -200,92 +197,70 @@ def by_kind(figures: RatedItems, checks: Iterable[CheckRow]) -> dict[str, Subset
     for check in checks:
         if check.sample in ids and check.outcome != Outcome.UNVERIFIABLE:
             found.setdefault(check.kind, {}).setdefault(ids[check.sample], []).append(check.probability)
-    return {
-        kind: figures.of_other({name: math.fsum(each) / len(each) for name, each in known.items()})
-        for kind, known in sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
-    }
+    kinds = sorted(found, key=lambda kind: (-len(found[kind]), kind))
+    return {k: figures.part({name: math.fsum(each) / len(each) for name, each in found[k].items()}) for k in kinds}
 
 
-def by_certainty(figures: RatedItems) -> dict[float, Subset]:
+def by_certainty(figures: RatedItems) -> dict[str, Subset]:
     """The estimates on the samples of which the judge is most certain: a risk–coverage curve."""
-    widths = np.array([math.nan if i.low is None or i.high is None else i.high - i.low for i in figures.items])
-    known = int(np.isfinite(widths).sum())
-    narrowest = np.argsort(widths, kind="stable")[:known]  # NaN last
+    widths = {i.id: i.high - i.low for i in figures.items if i.low is not None and i.high is not None}
+    narrowest, values = sorted(widths, key=widths.__getitem__), {i.id: i.known_value or 0.0 for i in figures.items}
     return {
-        share: figures.subset(np.sort(narrowest[: math.ceil(share * known)]), NARROW, with_ceiling=False)
-        for share in (CERTAIN if known >= MIN_ITEMS / CERTAIN[0] else ())
+        f"{share:.0%}": figures.part({name: values[name] for name in narrowest[: math.ceil(share * len(narrowest))]})
+        for share in (CERTAIN if len(narrowest) >= MIN_ITEMS / CERTAIN[0] else ())
     }
 
 
 def voice_values(run: Run) -> dict[str, dict[str, float]]:
-    """Values by sample of each voice of a jury, each two, and all, where every voice gave a score: nothing is asked."""
-    said: dict[str, VoiceScores] = {}
-    if "members" not in run.identity:
-        return {}
-    for _, name, heard in run.documents():
-        said[name] = {v.name: (v.value, v.weight) for v in heard.voices if v.value is not None and v.weight > 0}
-    names = list(dict.fromkeys(voice for voices in said.values() for voice in voices))
-    if len(names) > MAX_VOICES:
-        raise damaged(run.path, f"a jury of more than {MAX_VOICES} voices")
-    complete = {sample: voices for sample, voices in said.items() if names and len(voices) == len(names)}
-    sizes = sorted({1, 2, len(names)} & set(range(1, len(names) + 1)))
-    return {
-        BESIDE.join(chosen): {sample: joint_value(chosen, voices) for sample, voices in complete.items()}
-        for size in sizes
-        for chosen in combinations(names, size)
-    }
-
-
-def joint_value(chosen: Sequence[str], said: VoiceScores) -> float:
-    """The value of some of the voices, by the weights that they have in the jury."""
-    models = [name for name in chosen if name != EVIDENCE]
-    if not models:
-        return said[EVIDENCE][0]
-    beside = [name for name in chosen if name == EVIDENCE]
-    total = sum(weight for name, (_, weight) in said.items() if name != EVIDENCE)
-    weights = shares([said[name][1] for name in models], said[EVIDENCE][1] / total if beside else 0.0)
-    return sum(weight * said[name][0] for weight, name in zip(weights, (*models, *beside), strict=True))
+    """The values of each voice of a jury by sample, where every voice gave one; nothing is asked."""
+    said: dict[str, dict[str, float]] = {}
+    for _, sample, heard in run.documents() if "members" in run.identity else ():
+        said[sample] = {voice.name: voice.value for voice in heard.voices if voice.value is not None and voice.weight}
+    names = list(dict.fromkeys(name for voices in said.values() for name in voices))
+    complete = {sample: voices for sample, voices in said.items() if len(voices) == len(names)}
+    return {name: {sample: voices[name] for sample, voices in complete.items()} for name in names}
 
 
 def by_voice(
     items: Sequence[RunRow], values: Mapping[str, Mapping[str, float]], ratings: Ratings, terms: Terms
 ) -> dict[str, Subset]:
-    """The estimates of each voice of a jury, and of several together, on the same items."""
-    found = {}
-    for name, known in values.items():
-        rated = [item for item in items if item.id in known and ratings.by_item.get(item.id)]
-        found[name] = RatedItems(rated, ratings, terms).of_other(known, with_ceiling=True)
-    return found
+    """The estimates of each voice of a jury, and of the jury, on the same items."""
+    shared = set.intersection(*(set(known) for known in values.values())) if values else set()
+    rated = [item for item in items if item.id in shared and ratings.by_item.get(item.id)]
+    if not rated:
+        return {}
+    figures, jury = RatedItems(rated, ratings, terms), {item.id: item.value or 0.0 for item in rated}
+    return {name: figures.part(known) for name, known in {**values, JURY: jury}.items()}
 
 
-def prepare(
-    value: Array, score: Array, human: Array, group: Levels, terms: Terms, names: Sequence[str] = tuple(TITLES)
-) -> dict[str, Statistic]:
-    """The named statistics of a judge, or of a rater, against people."""
+def prepare_narrow(value: Array, human: Array, group: Levels, terms: Terms) -> dict[str, Statistic]:
+    """How a judge, or a rater, orders items, against people."""
     n = len(value)
     if n < MIN_ITEMS:
         return dict.fromkeys(TITLES, Statistic(n, f"only {n} items"))
     accuracy, pairs = statistics.pair_accuracy(value, human, group, terms.apart)
-    prepared = {
+    return {
         "spearman": Statistic(n, CONSTANT, [statistics.spearman(value, human)]),
         "pair_accuracy": Statistic(pairs, f"no prompt has two items rated {terms.apart:g} apart", [accuracy]),
     }
-    if names == NARROW:
+
+
+def prepare(value: Array, score: Array, human: Array, group: Levels, terms: Terms) -> dict[str, Statistic]:
+    """All statistics of a judge, or of a rater, against people."""
+    n, prepared = len(value), prepare_narrow(value, human, group, terms)
+    if n < MIN_ITEMS:
         return prepared
     prepared |= {
         "kendall_b": Statistic(n, CONSTANT, [statistics.kendall(value, human, "b")]),
         "kendall_c": Statistic(n, CONSTANT, [statistics.kendall(value, human, "c")]),
-        **dict.fromkeys(("auc", "alpha", "kappa"), Statistic(n, "needs --human-scale")),
+        **dict.fromkeys(("auc", "kappa"), Statistic(n, "needs --human-scale")),
     }
     if terms.threshold is not None:
         why = f"all ratings are on one side of {terms.threshold:g}"
         prepared["auc"] = Statistic(n, why, [statistics.auc(value, human > terms.threshold)])
         scored = np.flatnonzero(np.isfinite(score))
-        levels, lowest = len(terms.scale), terms.scale[0]
-        first, second = (side[scored] - lowest for side in (score, to_scale(human, terms)))
+        first, second = (side[scored] for side in (score, to_scale(human, terms)))
         why = CONSTANT if len(scored) else "the judge gives no scores"
-        counts = np.eye(levels)[first.astype(np.intp)] + np.eye(levels)[second.astype(np.intp)]
-        prepared["alpha"] = Statistic(len(scored), why, [weighted(scored, statistics.alpha(counts))])
         prepared["kappa"] = Statistic(len(scored), why, [weighted(scored, statistics.kappa(first, second))])
     return prepared
 
@@ -335,55 +310,36 @@ def lines(
     if cells != rows:  # it is so of every row
         yield FEW_PROMPTS
     for title, part in agreement.parts.items():
-        known = ((name, subset) for name, subset in part.items() if subset.judge["spearman"].value is not None)
-        label = {"certain": "{:.0%}".format}.get(title, str)
-        shown = ((label(name), subset) for name, subset in known)
-        if cells := [(name, f"{subset.items:,}", *pair_cells(subset.judge)) for name, subset in shown]:
+        known = {name: subset for name, subset in part.items() if subset.judge["spearman"].value is not None}
+        if known:
             yield ""
-            yield from table_lines((PARTS[title], "samples", *PAIR_HEADER), cells)
-            if title == "kinds":
-                yield "by kind: mean probability of such claims against the rating"
+            cells = [(name, f"{subset.items:,}", *narrow(subset.judge)) for name, subset in known.items()]
+            yield from table_lines((PARTS[title], "samples", *NARROW_HEADER), cells)
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
     if judge.value is not None:
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
         yield f"\nThe judge agrees with people on {100 * judge.value:.0f} % of {judge.n:,} pairs{rater}."
     yield f"\npair accuracy: over pairs of samples of one prompt, rated at least {terms.apart:g} apart; ties count half"
-    many = statistics.in_blocks(overall.items, overall.prompts)
-    yield "CI: " + (
-        f"normal, by {statistics.BLOCKS} equal parts of the prompts"
-        if many
-        else f"{RESAMPLES:,} bootstrap resamples of prompts"
-    )
+    parts, resamples = (f"{statistics.BLOCKS} equal parts", f"{RESAMPLES:,} bootstrap resamples")
+    yield f"CI: by {parts if statistics.in_blocks(overall.items, overall.prompts) else resamples} of the prompts"
     if terms.human_scale:
         low, high = terms.human_scale
         yield f"AUC: does the judge tell samples rated above {terms.threshold:g} from the others?"
         scale = f"{terms.scale[0]} to {terms.scale[-1]}"
-        yield f"α (ordinal) and κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
+        yield f"κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
     if voices:
-        yield from voice_lines(voices)
+        yield from voice_lines(voices, overall.ceiling)
     if corrected:
         yield from check_lines(corrected)
 
 
-def voice_lines(voices: Mapping[str, Subset]) -> Iterator[str]:
+def voice_lines(voices: Mapping[str, Subset], ceiling: Mapping[str, Estimate]) -> Iterator[str]:
     """Voices side by side, the best first, beside one rater against the others."""
     ranked = sorted(voices.items(), key=lambda entry: -(entry[1].judge["spearman"].value or 0.0))
-    first = next(iter(voices.values()))
+    rows = [(name, *narrow(subset.judge)) for name, subset in ranked]
     yield ""
-    rows = [(name, *pair_cells(subset.judge)) for name, subset in ranked]
-    rows.append(("one rater vs. the others", *pair_cells(first.ceiling)))
-    yield from table_lines((f"{first.items:,} samples scored by all", *PAIR_HEADER), rows)
-    if two := best_two(voices):
-        everyone = max(voices, key=lambda name: name.count(BESIDE))
-        few, many = (voices[name].judge["spearman"] for name in (two, everyone))
-        yield f"\nThe best two are {two}: Spearman {few}, by all {everyone.count(BESIDE) + 1} voices {many}."
-
-
-def best_two(voices: Mapping[str, Subset]) -> str:
-    """The two voices that agree best with people, if there are more than two."""
-    found = {name: subset.judge["spearman"].value for name, subset in voices.items() if name.count(BESIDE) == 1}
-    defined = {name: value for name, value in found.items() if value is not None}
-    return max(defined, key=defined.__getitem__) if len(found) > 1 and defined else ""
+    rows.append(("one rater vs. the others", *narrow(ceiling)))
+    yield from table_lines((f"{voices[JURY].items:,} samples scored by all", *NARROW_HEADER), rows)
 
 
 def check_lines(corrected: Corrected) -> Iterator[str]:
@@ -396,7 +352,7 @@ def check_lines(corrected: Corrected) -> Iterator[str]:
     yield from table_lines(("kind of claim", "answered", "corrected", "confirmed [95 % CI]"), rows)
 
 
-def pair_cells(estimates: Mapping[str, Estimate]) -> tuple[str, str]:
+def narrow(estimates: Mapping[str, Estimate]) -> tuple[str, str]:
     """The two figures of a narrow table."""
     return str(estimates["spearman"]), str(estimates["pair_accuracy"])
 
@@ -421,8 +377,7 @@ def document(
             **{"resamples": RESAMPLES, "seed": SEED},
         },
         "overall": asdict(agreement.overall, dict_factory=rounded),
-        "categories": {},
         **by_part,
-        **({"voices": figures(voices), "best_two": best_two(voices) or None} if voices else {}),
+        **({"voices": figures(voices)} if voices else {}),
         **({"checks": {kind: {"seen": n, "corrected": k} for kind, (n, k) in corrected.items()}} if corrected else {}),
     }

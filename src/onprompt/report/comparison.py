@@ -1,17 +1,17 @@
-"""Means of a run by group and by kind of check; which system is better: a ranking, and a paired test of every two.
+"""Means of a run by group; which system is better: a ranking, and a paired test of every two.
 
 A mean is over prompts, a prompt's value the mean over its samples; what has no verdict, or nothing that could be
-checked, is in no mean, and counted. Two systems are compared on common
-prompts only, and there on common ids if there are any; without a common prompt they are not compared, since the prompts
-might make the difference. Intervals are not corrected for multiple comparisons; p-values are. Judges of the same images
-are no systems: they are set side by side, and which of them is right is for people to say.
+checked, is in no mean, and counted. Two systems are compared on common prompts only, and there on common ids if there
+are any; without a common prompt they are not compared, since the prompts might make the difference. Intervals are not
+corrected for multiple comparisons; p-values are. Judges of the same images are no systems: they are set side by side,
+and which of them is right is for people to say.
 """
 
 import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -28,9 +28,8 @@ from onprompt.report.statistics import (
     mean_over_prompts,
     rounded,
 )
-from onprompt.report.tables import table_lines
-from onprompt.runs.reading import CheckRow, RunRow
-from onprompt.types import Outcome
+from onprompt.report.tables import Table, table_lines
+from onprompt.runs.reading import RunRow
 from onprompt.wording import plural
 
 MAX_EXACT = 16  # prompts up to which all 2^n signs are enumerated
@@ -38,7 +37,6 @@ FLIPS = 20_000  # random signs beyond that
 SIGNIFICANCE = 0.05
 TOLERANCE = 1e-9  # smaller differences are ties: the order of summation makes no winner
 
-COUNTS = ("prompts", "samples", "no verdict")  # of a group
 NONE = "(none)"  # the name of a group of samples that name no model or no category
 
 Values = dict[str, dict[str, float]]  # by prompt, by id
@@ -53,20 +51,6 @@ class Group:
     score: Estimate
     items: int
     no_verdict: int
-
-    @property
-    def counts(self) -> tuple[str, ...]:
-        """The cells below `COUNTS`."""
-        return f"{self.mean.n:,}", f"{self.items:,}", f"{self.no_verdict:,}"
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """All checks of one kind: their outcomes, and their mean probability without those that could not be verified."""
-
-    name: str
-    probability: Estimate
-    outcomes: Mapping[str, int] = field(default_factory=dict)
 
 
 def by_group(items: Sequence[RunRow], names: Iterable[str]) -> list[Group]:
@@ -90,49 +74,35 @@ def make_group(name: str, items: Sequence[RunRow]) -> Group:
     return Group(name, values, scores, len(judged), len(items) - len(judged))
 
 
-def by_kind(rows: Iterable[RunRow], checks: Iterable[CheckRow]) -> list[Kind]:
-    """The checks of a run by their kinds, the most frequent first; those of placeholders are left out."""
-    prompts = {row.number: row.group for row in rows if row.counts}
-    outcomes: dict[str, Counter[str]] = {}
-    known: dict[str, list[tuple[str, float]]] = {}
-    for check in checks:
-        if check.sample in prompts:
-            outcomes.setdefault(check.kind, Counter())[check.outcome] += 1
-            if check.outcome != Outcome.UNVERIFIABLE:
-                known.setdefault(check.kind, []).append((prompts[check.sample], check.probability))
-    kinds = [Kind(name, mean_over_prompts(known.get(name, ())), dict(counts)) for name, counts in outcomes.items()]
-    return sorted(kinds, key=lambda kind: -sum(kind.outcomes.values()))
+def group_table(
+    title: str,
+    groups: Iterable[Group],
+    digits: int = 3,
+    ranks: Mapping[str, int] | None = None,
+    judges: Mapping[str, str] | None = None,
+) -> Table:
+    """Groups with their means, and of how many prompts and samples; by their names also the rank, or who judged."""
+    head = [*(["rank"] if ranks else []), title, *(["judge"] if judges else [])]
+    rows = []
+    for group in groups:
+        name = [*([str(ranks[group.name])] if ranks else []), group.name, *([judges[group.name]] if judges else [])]
+        counts = (f"{count:,}" for count in (group.mean.n, group.items, group.no_verdict))
+        rows.append([*name, group.mean.words(digits), group.score.words(digits), *counts])
+    return Table([*head, "mean value [95 % CI]", "mean score [95 % CI]", "prompts", "samples", "no verdict"], rows)
 
 
 def group_lines(groups: Sequence[Group], title: str) -> Iterator[str]:
     """A table of groups."""
-    header = (title, "mean value [95 % CI]", "mean score [95 % CI]", *COUNTS)
-    yield from table_lines(header, ((each.name, str(each.mean), str(each.score), *each.counts) for each in groups))
+    table = group_table(title, groups)
+    yield from table_lines(table.head, table.rows)
     yield "\nMeans and intervals are over prompts. Samples without a verdict, or with nothing to check, are left out."
 
 
-def kind_lines(kinds: Sequence[Kind]) -> Iterator[str]:
-    """A table of kinds of checks."""
-    shown = [outcome for outcome in Outcome if any(outcome in kind.outcomes for kind in kinds)]
-    header = (
-        "kind of claim",
-        "mean probability [95 % CI]",
-        "claims",
-        *(outcome.value.replace("_", " ") for outcome in shown),
-    )
-    rows = []
-    for kind in kinds:
-        counts = sum(kind.outcomes.values()), *(kind.outcomes.get(outcome, 0) for outcome in shown)
-        rows.append((kind.name, str(kind.probability), *(f"{count:,}" for count in counts)))
-    yield from table_lines(header, rows)
-    yield "\nClaims that could not be verified are left out of the mean. Intervals are over prompts."
-
-
-def group_document(rows: Sequence[Group | Kind], by: str) -> dict[str, Any]:
+def group_document(groups: Sequence[Group], by: str) -> dict[str, Any]:
     """JSON."""
     renamed = {"mean": "value", "items": "samples"}
-    groups = [{renamed.get(key, key): each for key, each in asdict(r, dict_factory=rounded).items()} for r in rows]
-    return {"format": "onprompt.breakdown/1", "by": by, "groups": groups}
+    entries = [{renamed.get(key, key): each for key, each in asdict(g, dict_factory=rounded).items()} for g in groups]
+    return {"format": "onprompt.breakdown/1", "by": by, "groups": entries}
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,12 +304,19 @@ def format_p(p: float) -> str:
     return f"p = {p:.{3 if p < 0.1 else 2}f}".replace("0.", ".")
 
 
+def ranking_table(compared: Comparison, title: str = "", most: int = 20) -> Table:
+    """Systems, the best first, and what the tests say; of many pairs only the first."""
+    table = group_table("name", compared.ranking, 2, ranks(compared))
+    more = [f"and {len(compared.pairs) - most} more"] if len(compared.pairs) > most else []
+    return table._replace(title=title, notes=[*(pair.verdict for pair in compared.pairs[:most]), *more])
+
+
 def lines(comparisons: ByCategory) -> Iterator[str]:
     """The ranking and every two systems of each category, warnings, and how the figures were made."""
     for name, comparison in comparisons.items():
         yield from [f"{name}:"] if name else []
-        rows = ((str(n), each.name, str(each.mean), *each.counts) for n, each in enumerate(comparison.ranking, 1))
-        yield from table_lines(("", "", "mean [95 % CI]", *COUNTS), rows)
+        table = group_table("", comparison.ranking, ranks=ranks(comparison))
+        yield from table_lines(table.head, table.rows)
         yield ""
         for pair in comparison.pairs:
             counted = f": wins {pair.wins}, ties {pair.ties}, losses {pair.losses}" if pair.effect.n else ""
@@ -405,8 +382,8 @@ def judge_pair(first: str, second: str, lefts: Iterable[RunRow], rights: Iterabl
 
 def judge_lines(compared: JudgeComparison) -> Iterator[str]:
     """The judges as a table, then a line for every two."""
-    rows = ((each.name, compared.judges[each.name], str(each.mean), *each.counts) for each in compared.means)
-    yield from table_lines(("", "judge", "mean value [95 % CI]", *COUNTS), rows)
+    table = group_table("", compared.means, judges=compared.judges)
+    yield from table_lines(table.head, table.rows)
     yield ""
     for pair in compared.pairs:
         about = f"{pair.first} and {pair.second}: Spearman ρ {pair.spearman} on {pair.samples:,} common samples"

@@ -28,10 +28,8 @@ COUNTED: Mapping[str, Callable[[RunRow], bool]] = {  # what --fail-over takes be
     "not_verifiable": lambda row: Flag.NOT_VERIFIABLE in row.flags,
     "flagged": lambda row: row.flagged,
 }
-COUNTS = (*COUNTED, "cost")
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
-UNDER = re.compile(rf"(?P<metric>\w+)=(?P<limit>{NUMBER})(?:@(?P<share>{NUMBER})(?P<percent>%?))?")
-OVER = re.compile(rf"(?P<metric>\w+)=(?P<limit>{NUMBER})(?P<percent>%?)")
+CONDITION = re.compile(rf"(?P<metric>\w+)=(?P<limit>{NUMBER}%?)(?:@(?P<share>{NUMBER}%?))?")
 ALMOST = 1e-9  # .9 of 10 samples is 9 of them, whatever the sum of floating-point numbers is
 FORBIDDEN = re.compile("[\ufffe\uffff]")  # in XML, beside what `printable` spells out
 WORST = 10  # samples that are listed
@@ -105,34 +103,37 @@ class GateResult:
 
 def parse_under(text: str) -> Rule:
     """`value=.7` (the mean) or `score=3@.9` (at least 90 % of the samples score 3 or more)."""
-    match = UNDER.fullmatch(text.strip())
-    if not match:
-        raise UserError(
-            f"--fail-under takes METRIC=LIMIT or METRIC=LEVEL@SHARE, such as value=.7 or score=3@.9: {text!r}"
-        )
-    limit = float(match["limit"])
+    match = CONDITION.fullmatch(text.strip())
+    if not match or match["limit"].endswith("%"):
+        how = "METRIC=LIMIT or METRIC=LEVEL@SHARE, such as value=.7 or score=3@.9"
+        raise UserError(f"--fail-under takes {how}: {text!r}")
     if match["share"] is None:
-        return Rule(text.strip(), match["metric"], limit)
-    share = float(match["share"]) / (100 if match["percent"] else 1)
+        return Rule(text.strip(), match["metric"], float(match["limit"]))
+    share, _ = number_of(match["share"])
     if not 0 < share <= 1:
         raise UserError(f"--fail-under {text.strip()}: the share must be above 0 and at most 1, such as .9 or 90%")
-    return Rule(text.strip(), match["metric"], share, limit)
+    return Rule(text.strip(), match["metric"], share, float(match["limit"]))
 
 
 def parse_over(text: str) -> Rule:
     """`errors=0`, or with a share of all samples `errors=2%`."""
-    match = OVER.fullmatch(text.strip())
-    if not match:
+    match, known = CONDITION.fullmatch(text.strip()), (*COUNTED, "cost")
+    if not match or match["share"]:
         raise UserError(f"--fail-over takes METRIC=LIMIT, such as errors=0 or flagged=5%, not {text!r}")
-    if match["metric"] not in COUNTS:
-        raise UserError(f"--fail-over has no metric {match['metric']!r}{did_you_mean(match['metric'], COUNTS)}")
-    limit, relative = float(match["limit"]), bool(match["percent"])
+    if match["metric"] not in known:
+        raise UserError(f"--fail-over has no metric {match['metric']!r}{did_you_mean(match['metric'], known)}")
+    limit, relative = number_of(match["limit"])
     if relative and match["metric"] == "cost":
         raise UserError(f"--fail-over {text.strip()}: cost is in US dollars, not in percent")
-    if limit < 0 or (relative and limit > 100):
+    if limit < 0 or (relative and limit > 1):
         allowed = "0% to 100%" if relative else "0 or more"
         raise UserError(f"--fail-over {text.strip()}: the limit must be {allowed}")
-    return Rule(text.strip(), match["metric"], limit / (100 if relative else 1), over=True, relative=relative)
+    return Rule(text.strip(), match["metric"], limit, over=True, relative=relative)
+
+
+def number_of(text: str) -> tuple[float, bool]:
+    """A number, and whether it was given in percent."""
+    return (float(text[:-1]) / 100, True) if text.endswith("%") else (float(text), False)
 
 
 def check(
@@ -156,7 +157,8 @@ def check(
     if not any(rule.metric == "errors" for rule in rules):
         rules.append(parse_over("errors=0"))
     run = GatedRun.read(run_file)
-    decisions, notes = list(decide(rules, run.rows, run.rubric)), []
+    decisions = [decide(rule, run.rows, run.rubric) for rule in rules]
+    notes = []
     if left_out := sum(not row.counts for row in run.rows):
         errors = sum(row.value is None for row in run.rows)
         parts = [f"{plural(errors, 'sample')} without a verdict"] if errors else []
@@ -172,12 +174,6 @@ def check(
         decisions.append(decision)
         notes += more
     return GateResult(run, tuple(decisions), tuple(notes))
-
-
-def decide(rules: Sequence[Rule], rows: Sequence[RunRow], rubric: str = "") -> Iterator[Decision]:
-    """Whether each condition is met."""
-    for rule in rules:
-        yield decide_count(rule, rows) if rule.over else decide_under(rule, rows, rubric)
 
 
 def metrics(row: RunRow) -> dict[str, float]:
@@ -196,8 +192,10 @@ def check_scale(rule: Rule, rubric: str) -> None:
         raise UserError(f"--fail-under {rule.text}: the limit must be from {scale[0]} to {scale[-1]}")
 
 
-def decide_under(rule: Rule, rows: Sequence[RunRow], rubric: str) -> Decision:
-    """A condition on a mean, or on the share of samples that reach a level."""
+def decide(rule: Rule, rows: Sequence[RunRow], rubric: str = "") -> Decision:
+    """Whether a condition is met: on a number of samples, on a mean, or on the share of samples that reach a level."""
+    if rule.over:
+        return decide_count(rule, rows)
     check_scale(rule, rubric)
     judged = [(row, metrics(row)) for row in rows if row.counts]
     known = sorted({name for _, measured in judged for name in measured})
@@ -254,12 +252,8 @@ def decide_drop(run: GatedRun, baseline: GatedRun, allowed: float, strict: bool)
     change = mean_of(-np.array(list(drops.values())))
     mean, low, high = (f"{round(each or 0.0, 3) + 0.0:+.3f}" for each in (change.value, change.low, change.high))
     interval, prompts = "" if change.low is None else f" [{low}, {high}]", plural(change.n, "common prompt")
-    decision = Decision(
-        "baseline",
-        asked,
-        f"mean value changed by {mean}{interval} on {prompts} ({format_p(p_fine if strict else p_worse)})",
-        met,
-    )
+    p = format_p(p_fine if strict else p_worse)
+    decision = Decision("baseline", asked, f"mean value changed by {mean}{interval} on {prompts} ({p})", met)
     notes = []
     if run.judge != baseline.judge:
         notes.append(f"the runs are by different judges, whose values differ in meaning: {run.judge}, {baseline.judge}")
@@ -283,7 +277,7 @@ def drop_tests(drops: Mapping[str, float], allowed: float) -> tuple[float, float
 
 
 def write_junit(outcome: GateResult, path: Path) -> None:
-    """Write the file that CI servers read."""
+    """Write the file that CI servers read: a suite of the conditions, and one of the samples."""
     root, total = Xml.Element("testsuites", name="onprompt"), Counter[str]()
     suites = {
         "conditions": [condition_case(decision) for decision in outcome.decisions],
@@ -292,19 +286,15 @@ def write_junit(outcome: GateResult, path: Path) -> None:
     for name, cases in suites.items():
         tags = Counter(child.tag for case in cases for child in case)
         counts = {"tests": len(cases), "failures": tags["failure"], "errors": tags["error"], "skipped": tags["skipped"]}
-        suite = Xml.SubElement(root, "testsuite", {"name": f"onprompt {name}"} | dict(texts(counts)))
+        about = {"name": f"onprompt {name}"} | {kind: str(number) for kind, number in counts.items()}
+        suite = Xml.SubElement(root, "testsuite", about)
         suite.extend(cases)
         total.update(counts)
-    root.attrib |= dict(texts(total))
+    root.attrib |= {name: str(number) for name, number in total.items()}
     try:
         Xml.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
     except OSError as error:
         raise UserError(f"can't write {path}: {error.strerror or error}") from error
-
-
-def texts(counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Numbers as XML has them."""
-    return ((name, str(number)) for name, number in counts.items())
 
 
 def condition_case(decision: Decision) -> Xml.Element:
@@ -334,8 +324,8 @@ def sample_case(row: RunRow, outcome: GateResult) -> Xml.Element:
 
 def numbers(row: RunRow) -> str:
     """`score 2, value 0.44, coverage 1.00`."""
-    decimals = {"value": ".2f", "coverage": ".2f"}
-    return ", ".join(f"{name} {number:{decimals.get(name, 'g')}}" for name, number in metrics(row).items())
+    shares = ("value", "coverage")
+    return ", ".join(f"{name} {number:{'.2f' if name in shares else 'g'}}" for name, number in metrics(row).items())
 
 
 def clean(text: str) -> str:

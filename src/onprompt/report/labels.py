@@ -1,6 +1,7 @@
 """The labels of boxes, placed so that none covers another, and their colors: the same in pictures and on pages."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from onprompt.types import Box, Check, Outcome, Sighting, Verdict
@@ -31,12 +32,6 @@ class Place(NamedTuple):
         apart = self.right <= other.left or other.right <= self.left
         return not (apart or self.bottom <= other.top or other.bottom <= self.top)
 
-    def shared(self, other: "Place") -> float:
-        """The area that two rectangles share."""
-        across = min(self.right, other.right) - max(self.left, other.left)
-        down = min(self.bottom, other.bottom) - max(self.top, other.top)
-        return max(0.0, across) * max(0.0, down)
-
 
 def place_labels(
     boxes: Sequence[Box], widths: Sequence[float], height: float, page: tuple[float, float]
@@ -48,14 +43,9 @@ def place_labels(
     """
     places: dict[int, Place] = {}
     for index in sorted(range(len(boxes)), key=lambda index: boxes[index].area):
-        tried = []
-        for place in candidates(boxes[index], min(widths[index], page[0]), height, page):
-            if not any(place.meets(other) for other in places.values()):
-                break
-            tried.append(place)
-        else:
-            place = min(tried, key=lambda place: sum(place.shared(other) for other in places.values()))
-        places[index] = place
+        tried = partial(candidates, boxes[index], min(widths[index], page[0]), height, page)
+        free = (place for place in tried() if not any(place.meets(other) for other in places.values()))
+        places[index] = next(free, None) or next(tried())
     return [places[index] for index in range(len(boxes))]
 
 

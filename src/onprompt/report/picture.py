@@ -1,13 +1,12 @@
-"""A verdict drawn on its image: boxes, labels and color swatches, red for what is missing or wrong.
+"""A verdict drawn on its image: boxes and labels, red for what is missing or wrong.
 
-A drawing is a picture with shapes over it and a caption below, written as pixels, as SVG or as PDF.
+A drawing is a picture with shapes over it and a caption below, written as pixels or as SVG.
 """
 
 import base64
 import io
-import re
+import textwrap
 import unicodedata
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -32,8 +31,9 @@ SIGNS = str.maketrans({"×": "x", "→": "->", "–": "-", "…": "...", "“": 
 WIDTH, HEIGHT = 900, 1400  # pixels that a smaller image is enlarged to
 LARGEST = 16_000  # pixels of the longer side of an image that is drawn as it is in its file
 ROWS = 30  # findings listed below the image
-TEXT, LABEL, SWATCH, ROW = 17, 24, 20, 26  # sizes on an image of that width
-VECTOR = (".svg", ".pdf")
+QUALITY = 95  # of JPEG, also within a PDF
+USUAL = 9.6  # units of a letter's width in a text
+TEXT, LABEL, ROW = 17, 24, 26  # sizes on an image of that width
 
 
 class Shape(NamedTuple):
@@ -86,17 +86,9 @@ class Drawing:
         self.height += 10 * self.unit
 
     def wrap(self, text: str) -> list[str]:
-        """Lines that fit the width; very long texts are cut."""
-        words = latin(text[:500]).split()
-        pieces = (word[start : start + 60] for word in words for start in range(0, len(word), 60))
-        rows = [""]
-        for piece in pieces:
-            longer = f"{rows[-1]} {piece}" if rows[-1] else piece
-            if self.length(longer) > self.image.width - 28 * self.unit:
-                rows.append(f"    {piece}")
-            else:
-                rows[-1] = longer
-        return rows
+        """Lines that fit the width, whose letters are seldom wider than the usual one; very long texts are cut."""
+        letters = int((self.image.width / self.unit - 28) / USUAL)
+        return textwrap.wrap(latin(text[:500]), max(letters, 10), subsequent_indent="    ")
 
     def boxes(self, boxes: Sequence[tuple[Sighting, str]]) -> None:
         """Boxes in their colors, then the labels, none of which covers another."""
@@ -108,16 +100,11 @@ class Drawing:
             for thick, outline in ((6, "#ffffff"), (3.5, color)):  # visible on any picture
                 self.shapes.append(Shape(left, top, right, bottom, outline=outline, width=thick * unit))
         texts = [label_text(sighting) for sighting, _ in boxes]
-        gap = SWATCH * unit
-        widths = [self.length(t) + gap * len(s.colors) for t, (s, _) in zip(texts, boxes, strict=True)]
+        widths = [self.length(text) for text in texts]
         places = place_labels([sighting.box for sighting, _ in boxes], widths, LABEL * unit, (width, height))
-        for (sighting, color), text, place in zip(boxes, texts, places, strict=True):
+        for (_, color), text, place in zip(boxes, texts, places, strict=True):
             self.shapes.append(Shape(*place, fill=color, outline="#ffffff", width=unit))
             self.write(place.left, place.top + 2 * unit, text, "#ffffff")
-            for number, swatch in enumerate(reversed(sighting.colors), 1):
-                x, y, side = place.right - gap * number, place.top + 3 * unit, 17 * unit
-                fill = f"#{bytes(swatch.rgb).hex()}"
-                self.shapes.append(Shape(x, y, x + side, y + side, fill=fill, outline="#ffffff", width=unit))
 
     def painted(self) -> Image.Image:
         """As pixels."""
@@ -158,40 +145,6 @@ class Drawing:
                 parts.append(f'<rect {at} fill="{s.fill or "none"}"{outline}/>')
         return "\n".join([*parts, "</svg>", ""])
 
-    def pdf(self) -> bytes:
-        """As a PDF of one page, with text that can be selected and the image without loss."""
-        width, height, size = self.image.width, self.height, TEXT * self.unit
-        draw = [f"q {width} 0 0 {self.image.height} 0 {height - self.image.height:.2f} cm /I Do Q"]
-        for s in self.shapes:
-            if s.text:
-                text = re.sub(r"([\\()])", r"\\\1", s.text).encode("cp1252", "replace").decode("latin-1")
-                stretch = 100 * (s.right - s.left) / max(1.0, helvetica(s.text) * size)
-                at = f"{s.left:.2f} {height - s.top - 0.95 * size:.2f} Td {stretch:.1f} Tz"
-                draw.append(f"{ink(s.fill)} rg BT /F {size:.2f} Tf {at} ({text}) Tj ET")
-            else:
-                at = f"{s.left:.2f} {height - s.bottom:.2f} {s.right - s.left:.2f} {s.bottom - s.top:.2f} re"
-                draw += [f"{ink(s.fill)} rg {at} f"] if s.fill else []
-                draw += [f"{ink(s.outline)} RG {s.width:.2f} w {at} S"] if s.outline else []
-        content = zlib.compress("\n".join(draw).encode("latin-1"))
-        pixels = zlib.compress(self.image.convert("RGB").tobytes())
-        image = f"/Type /XObject /Subtype /Image /Width {width} /Height {self.image.height} /BitsPerComponent 8"
-        objects = [
-            b"<< /Type /Catalog /Pages 2 0 R >>",
-            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height:.2f}] /Contents 4 0 R "
-            "/Resources << /XObject << /I 5 0 R >> /Font << /F 6 0 R >> >> >>".encode(),
-            stream("/Filter /FlateDecode", content),
-            stream(f"{image} /ColorSpace /DeviceRGB /Filter /FlateDecode", pixels),
-            b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-        ]
-        file, places = b"%PDF-1.4\n", []
-        for number, each in enumerate(objects, 1):
-            places.append(len(file))
-            file += b"%d 0 obj\n%s\nendobj\n" % (number, each)
-        table = b"".join(b"%010d 00000 n \n" % place for place in places)
-        trailer = b"xref\n0 7\n0000000000 65535 f \n%strailer << /Size 7 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n"
-        return file + trailer % (table, len(file))
-
 
 def label_text(sighting: Sighting) -> str:
     """The word of a sighting, or the text that was read there, and the confidence."""
@@ -203,21 +156,6 @@ def latin(text: str) -> str:
     """A text in the letters and signs that can be drawn."""
     spaced = " ".join(text.translate(SIGNS).split())
     return "".join(letter if ord(letter) < 0x250 and letter.isprintable() else "?" for letter in spaced)
-
-
-def stream(about: str, data: bytes) -> bytes:
-    """A stream of a PDF."""
-    return b"<< %s /Length %d >>\nstream\n%s\nendstream" % (about.encode(), len(data), data)
-
-
-def ink(color: str) -> str:
-    """A color as PDF has it."""
-    return " ".join(f"{int(color[place : place + 2], 16) / 255:.3f}" for place in (1, 3, 5))
-
-
-def helvetica(text: str) -> float:
-    """About how wide a text is in Helvetica, in units of its size; it is stretched to the measured width."""
-    return sum(0.28 if letter in " .,:;'|!ijltfI()" else 0.83 if letter in "mwMW" else 0.556 for letter in text)
 
 
 def enlarged(pixels: np.ndarray) -> Image.Image:
@@ -272,31 +210,19 @@ def draw(verdict: Verdict) -> Image.Image:
 
 
 def draw_view(view: View, low_confidence: float) -> Image.Image:
-    """The image with its confident sightings and their outlines."""
+    """The image with its confident sightings."""
     drawing = Drawing(enlarged(view.picture.pixels))
     confident = [sighting for sighting in view.sightings if sighting.confidence >= low_confidence]
     shown = sorted(confident, key=lambda sighting: -sighting.box.area)
-    for sighting in shown:
-        tint(drawing.image, sighting)
     drawing.boxes([(sighting, COLORS[Outcome.MATCHED]) for sighting in shown])
     drawing.height = drawing.image.height
     return drawing.painted()
 
 
-def tint(image: Image.Image, sighting: Sighting) -> None:
-    """Lay the outline of a sighting over the image."""
-    if sighting.mask is None:
-        return
-    left, top = round(sighting.box.left * image.width), round(sighting.box.top * image.height)
-    size = max(1, round(sighting.box.width * image.width)), max(1, round(sighting.box.height * image.height))
-    veil = Image.fromarray(sighting.mask.astype("uint8") * 70).resize(size, Image.Resampling.BILINEAR)
-    image.paste(Image.new("RGB", size, COLORS[Outcome.MATCHED]), (left, top), veil)
-
-
 def check_path(path: Path, image: str) -> None:
     """Refuse a bad path before the work is done, not after it."""
     suffix = path.suffix.lower()
-    if suffix not in VECTOR and Image.registered_extensions().get(suffix) not in Image.SAVE:
+    if suffix != ".svg" and Image.registered_extensions().get(suffix) not in Image.SAVE:
         raise UserError(f"can't write an image to {path}: the name must end in .png, .jpg, .svg, .pdf or the like")
     if not path.parent.is_dir():
         raise UserError(f"can't write the image to {path}: no such folder: {path.parent}")
@@ -306,16 +232,8 @@ def check_path(path: Path, image: str) -> None:
 
 def save(verdict: Verdict, path: Path, caption: bool = True) -> None:
     """Write the image of a verdict, in the resolution of its file."""
-    drawing, suffix = compose(verdict, full_size(verdict.sample.picture), caption), path.suffix.lower()
-    try:
-        if suffix == ".svg":
-            path.write_text(drawing.svg(), "utf-8")
-        elif suffix == ".pdf":
-            path.write_bytes(drawing.pdf())
-        else:
-            write(drawing.painted(), path)
-    except OSError as error:
-        raise UserError(f"can't write the image to {path}: {error}") from error
+    drawing = compose(verdict, full_size(verdict.sample.picture), caption)
+    write(drawing.svg() if path.suffix.lower() == ".svg" else drawing.painted(), path)
 
 
 def save_view(view: View, path: Path, low_confidence: float) -> None:
@@ -323,10 +241,13 @@ def save_view(view: View, path: Path, low_confidence: float) -> None:
     write(draw_view(view, low_confidence), path)
 
 
-def write(image: Image.Image, path: Path) -> None:
-    """Write an image in the format of the file's suffix."""
+def write(image: Image.Image | str, path: Path) -> None:
+    """Write an image in the format of the file's suffix; of what JPEG compresses as little as is worth it."""
     try:
-        image.save(path)
+        if isinstance(image, str):
+            path.write_text(image, "utf-8")
+        else:
+            image.save(path, quality=QUALITY)
     except (OSError, ValueError) as error:
         raise UserError(f"can't write the image to {path}: {error}") from error
 

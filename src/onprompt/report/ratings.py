@@ -27,7 +27,6 @@ from onprompt.types import Rubric
 IDS = ("id", "item", "item_id", "sample", "sample_id", "image", "file", "uid")  # in order of preference
 RATERS = ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id")
 RATINGS = ("rating", "human", "human_rating", "score", "mean")
-METADATA = ("prompt", "caption", "instruction", "model", "category", "group", "source", "mask")  # never a rating
 NUMBERED = re.compile(r"(.*?)[\s_.-]?\d+")
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
@@ -67,10 +66,24 @@ class Table:
         place = f", line {line}, column {column!r}" if line else ""
         return UserError(f"{self.name}{place}: {problem}")
 
-    def number(self, cell: str) -> float | None:
-        """A cell as a number, if it is one."""
+    @property
+    def listed(self) -> str:
+        """The columns, in an error."""
+        return f"the columns are {', '.join(map(repr, filter(None, self.header))) or 'none'}"
+
+    def which(self, question: str, field: str) -> UserError:
+        """An error that asks for a column."""
+        return self.error(f"which column{question}? Name it: --column {field}=COLUMN; {self.listed}")
+
+    def guess(self, names: Sequence[str]) -> str:
+        """The column with the first of these names that there is, in any case."""
+        columns = {column.casefold(): column for column in self.header}
+        return next((columns[name] for name in names if name in columns), "")
+
+    def number(self, cell: str) -> float:
+        """A cell as a number; infinite if it is none."""
         plain = cell.replace(",", ".") if self.decimal_comma else cell
-        return float(plain) if NUMBER.fullmatch(plain) else None
+        return float(plain) if NUMBER.fullmatch(plain) else math.inf
 
 
 def read(path: Path, id_column: str = "", rater_column: str = "", rating_columns: Sequence[str] = ()) -> Ratings:
@@ -78,21 +91,28 @@ def read(path: Path, id_column: str = "", rater_column: str = "", rating_columns
     table = read_table(path)
     for column in (*filter(None, (id_column, rater_column)), *rating_columns):
         if column not in table.header:
-            raise table.error(f"no column {column!r}; the columns are {quoted(table.header)}")
-    ids = id_column or guess(table, IDS)
+            raise table.error(f"no column {column!r}; {table.listed}")
+    ids = id_column or table.guess(IDS)
     if not ids:
-        raise table.error(
-            f"which column has the ids? Name it: --column id=COLUMN; the columns are {quoted(table.header)}"
-        )
-    rater = rater_column or (guess(table, RATERS) if len(rating_columns) < 2 else "")
-    columns = list(rating_columns)
-    if not columns:
-        columns = [guess(table, RATINGS)] if rater else guess_ratings(table, ids)
-    if rater and (len(columns) > 1 or not columns[0]):
-        raise table.error(
-            f"which column has the rating? Name it: --column rating=COLUMN; the columns are {quoted(table.header)}"
-        )
+        raise table.which(" has the ids", "id")
+    rater = rater_column or (table.guess(RATERS) if len(rating_columns) < 2 else "")
+    columns = list(rating_columns) or (rating_series(table, ids) if not rater else []) or [table.guess(RATINGS)]
+    if not columns[0] or (rater and len(columns) > 1):
+        raise table.which(" has the rating" if rater else "s have the ratings", "rating")
     return Ratings(by_item(table, ids, rater, columns), (ids, *filter(None, [rater]), *columns))
+
+
+def rating_series(table: Table, ids: str) -> list[str]:
+    """The only series of numbered columns (r1, r2, …), which may be a single one; an error if there are several."""
+    by_stem: dict[str, list[str]] = {}
+    for column in table.header:
+        if column != ids and (match := NUMBERED.fullmatch(column)):
+            by_stem.setdefault(match[1], []).append(column)
+    series = [columns for columns in by_stem.values() if len(columns) > 1]
+    series = series or ([] if table.guess(RATINGS) else list(by_stem.values()))
+    if len(series) > 1:
+        raise table.which("s have the ratings", "rating")
+    return series[0] if series else []
 
 
 def in_data(rows: Iterable[RunRow], names: Sequence[str]) -> Ratings:
@@ -115,7 +135,7 @@ def in_data(rows: Iterable[RunRow], names: Sequence[str]) -> Ratings:
             hint = "if the data has it now, repeat `onprompt run`: it adds the column and judges nothing again"
             others = did_you_mean(name, known) if known else ""
             raise UserError(f"the run has no column {name!r} ({hint}){others}")
-    return Ratings(found, tuple(names))
+    return Ratings(found)
 
 
 def in_reviews(run: Run, rubric: Rubric, factor: str = "") -> Ratings:
@@ -164,11 +184,9 @@ def by_item(table: Table, ids: str, rater: str, columns: Sequence[str]) -> dict[
         item = cells[ids]
         for column in columns:
             who = cells[rater] if rater else column
-            number = None
-            if cell := cells[column]:
-                number = table.number(cell)
-                if number is None or math.isinf(number):
-                    raise table.error(f"{cell!r} is not a number; leave the cell blank if unrated", line, column)
+            number = table.number(cell) if (cell := cells[column]) else None
+            if number is not None and math.isinf(number):
+                raise table.error(f"{cell!r} is not a number; leave the cell blank if unrated", line, column)
             earlier, before = known.setdefault((item, who), (line, number))
             if before != number:  # the same rating twice, as joined tables have it, is one
                 raise table.error(f"{who!r} rated {item!r} differently in line {earlier}", line, ids)
@@ -176,37 +194,6 @@ def by_item(table: Table, ids: str, rater: str, columns: Sequence[str]) -> dict[
             if number is not None:
                 given[who] = number
     return ratings
-
-
-def guess(table: Table, names: Sequence[str]) -> str:
-    """The column with the first of these names that there is, in any case."""
-    columns = {column.casefold(): column for column in table.header}
-    return next((columns[name] for name in names if name in columns), "")
-
-
-def guess_ratings(table: Table, ids: str) -> list[str]:
-    """The only series of numbered columns (r1, r2, …), else a single rating, else all columns if all are numeric."""
-    candidates = [name for name in table.header if name and name != ids and name.casefold() not in METADATA]
-    by_stem: dict[str, list[str]] = {}
-    for column in candidates:
-        if match := NUMBERED.fullmatch(column):
-            by_stem.setdefault(match[1], []).append(column)
-    series = [columns for columns in by_stem.values() if len(columns) > 1]
-    if len(series) == 1:
-        return series[0]
-    if not series and (single := guess(table, RATINGS)):
-        return [single]
-    cells = [[cell for row in table.rows.values() if (cell := row[column])] for column in candidates]
-    if cells and not series and all(own and all(table.number(c) is not None for c in own) for own in cells):
-        return candidates
-    raise table.error(
-        f"which columns have the ratings? Name each: --column rating=COLUMN; candidates: {quoted(candidates)}"
-    )
-
-
-def quoted(names: Iterable[str]) -> str:
-    """Names in an error message."""
-    return ", ".join(map(repr, filter(None, names))) or "none"
 
 
 def mean(ratings: Iterable[float]) -> float:
@@ -240,6 +227,5 @@ def rater_summary(rater: str, given: Mapping[str, Mapping[str, float]]) -> dict[
     """How many samples a rater has scored, the mean, and how they compare with the mean of the other raters."""
     scored = [by_rater for by_rater in given.values() if rater in by_rater]
     both = [(by[rater], mean([n for name, n in by.items() if name != rater])) for by in scored if len(by) > 1]
-    same = sum(abs(mine - theirs) < 0.5 for mine, theirs in both) / len(both) if both else None
     about = {"name": rater, "scored": len(scored), "mean": mean([by[rater] for by in scored])}
-    return about | {"common": len(both), "same": same, "rho": correlation(both)}
+    return about | {"common": len(both), "rho": correlation(both)}

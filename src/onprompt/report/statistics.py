@@ -40,16 +40,19 @@ class Estimate:
     why: str = ""
 
     def __str__(self) -> str:
-        if self.value is None:
-            return "–"
-        return f"{self.value:.3f}" + ("" if self.low is None else f" [{self.low:.3f}, {self.high:.3f}]")
+        return self.words(3)
 
     @property
     def short(self) -> str:
-        """The same with two digits, for sentences and pages."""
+        """With two digits, for sentences and pages."""
+        return self.words(2)
+
+    def words(self, digits: int) -> str:
+        """`0.729 [0.650, 0.801]`."""
         if self.value is None:
             return "–"
-        return f"{self.value:.2f}" + ("" if self.low is None else f" [{self.low:.2f}, {self.high:.2f}]")
+        interval = "" if self.low is None else f" [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+        return f"{self.value:.{digits}f}{interval}"
 
 
 def rounded(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -307,22 +310,5 @@ def kappa(x: Array, y: Array) -> Measure:
         n = np.maximum(weights.sum(axis=1), 1)
         expected = weights @ (x * x + y * y) - 2 * (weights @ x) * (weights @ y) / n
         return 1 - ratio(weights @ (x - y) ** 2, expected)
-
-    return measure
-
-
-def alpha(counts: Array) -> Measure:
-    """Krippendorff's ordinal α; `counts` says how often each item was given each level."""
-    raters = counts.sum(axis=1)
-    paired = raters > 1  # a single rating can't agree with another
-    share = paired / np.maximum(raters - 1, 1)
-
-    def measure(weights: Array) -> Array:
-        total = (weights * paired) @ counts
-        n = total.sum(axis=1)
-        rank = np.cumsum(total, axis=1) - (total + n[:, None]) / 2  # from the middle, so that constants give 0
-        observed = raters * (rank**2 @ counts.T) - (rank @ counts.T) ** 2
-        expected = n * (total * rank**2).sum(axis=1)
-        return 1 - ratio((weights * share * observed).sum(axis=1) * (n - 1), expected)
 
     return measure

@@ -1,7 +1,7 @@
 """A verdict for the terminal: the protocol's lists in readable form. The last line is `(n)` and nothing else."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from onprompt import wording
 from onprompt.types import (
@@ -19,9 +19,9 @@ from onprompt.types import (
     View,
 )
 from onprompt.wording.edits import object_changes
-from onprompt.wording.jury import voice_words
 
 WEAK = 0.25  # confidence from which a sighting is shown
+NAMES = {"attribute_accuracy": "attributes"}  # of measures, where people see another one
 STYLES = {
     Outcome.MATCHED: "green",
     Outcome.PARTIAL: "yellow",
@@ -66,7 +66,7 @@ def voice_lines(verdict: Verdict) -> Iterator[Line]:
     if verdict.voices:
         yield "Jury", "bold"
     for voice in verdict.voices:
-        yield f"  {voice_words(voice)}", "" if voice.value is not None else "yellow"
+        yield f"  {wording.voice_words(voice)}", "" if voice.value is not None else "yellow"
 
 
 def context_lines(evidence: PromptEvidence) -> Iterator[Line]:
@@ -91,19 +91,22 @@ def view_lines(view: View, low_confidence: float) -> Iterator[str]:
 
 def figures(verdict: Verdict) -> str:
     """The numbers behind the score, and the flags."""
-    measures = {
-        "presence": verdict.measures.get("presence"),
-        "attributes": verdict.measures.get("attribute_accuracy"),
-        "value": verdict.value,
-        "spread": verdict.measures.get("spread"),
-        "yes": verdict.measures.get("yes"),
-        "coverage": verdict.coverage,
-    }
-    parts = [f"{name} {number:.2f}" for name, number in measures.items() if number is not None]
-    estimated = verdict.measures.get("estimated")
-    parts[-1] += f" ({estimated:.2f} by estimate)" if estimated else ""
-    parts += [words for factor in verdict.factors.values() if (words := spread_words(factor))]
-    return ", ".join([*parts, *cost_words(verdict), *flag_words(verdict)])
+    spreads = [words for factor in verdict.factors.values() if (words := spread_words(factor))]
+    shown = ("presence", "attribute_accuracy", "value", "spread", "yes", "coverage")
+    return ", ".join(numbers(verdict, shown, spreads))
+
+
+def numbers(verdict: Verdict, names: Sequence[str], more: Sequence[str] = ()) -> Iterator[str]:
+    """Those of the named measures that are known, more words, what it cost, and the flags."""
+    known = {**verdict.measures, "value": verdict.value, "coverage": verdict.coverage}
+    estimated = known.get("estimated")
+    for name in names:
+        if (number := known.get(name)) is not None:
+            note = f" ({estimated:.2f} by estimate)" if estimated and name == names[-1] else ""
+            yield f"{NAMES.get(name, name)} {number:.2f}{note}"
+    yield from (*more, *cost_words(verdict))
+    if verdict.flags:
+        yield f"flags: {', '.join(verdict.flags).replace('_', ' ')}"
 
 
 def edit_lines(verdict: Verdict) -> Iterator[Line]:
@@ -138,16 +141,7 @@ def factor_lines(verdict: Verdict) -> Iterator[Line]:
         yield f"{score}. {factor.reason}" if factor.reason else score, ""
     if verdict.summary and not any(factor.reason for factor in verdict.factors.values()):
         yield verdict.summary, ""
-    kept = verdict.measures.get("preservation")
-    preserved = [] if kept is None else [f"preservation {kept:.2f}"]
-    apart = verdict.measures.get("spread")
-    preserved += [] if apart is None else [f"spread {apart:.2f}"]
-    yield ", ".join([f"value {verdict.value:.2f}", *preserved, *cost_words(verdict), *flag_words(verdict)]), ""
-
-
-def flag_words(verdict: Verdict) -> list[str]:
-    """The flags, if there are any."""
-    return [f"flags: {', '.join(verdict.flags).replace('_', ' ')}"] if verdict.flags else []
+    yield ", ".join(numbers(verdict, ("value", "preservation", "spread"))), ""
 
 
 def spread_words(factor: FactorScore) -> str:

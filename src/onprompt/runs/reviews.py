@@ -27,13 +27,11 @@ LAST = "SELECT id, sample FROM reviews WHERE rubric = ? AND rater = ? AND NOT un
 COMPLETE = "SELECT sample FROM present_reviews WHERE rubric = ? AND rater = ? AND complete"
 RATED = """SELECT s.id, r.rater, r.scores FROM present_reviews r JOIN samples s ON s.number = r.sample
 WHERE r.rubric = ? AND r.complete ORDER BY r.sample, r.id"""
-OTHERS = "SELECT rater, scores, comment FROM present_reviews WHERE rubric = ? AND sample = ? AND rater != ?"
 ANSWERED_CHECKS = """SELECT r.checks, d.document FROM present_reviews r
 JOIN documents d ON d.sample = r.sample AND d.configuration = r.configuration
 WHERE r.rubric = ? AND r.configuration = ? AND r.complete"""
 SCORES, SAID = Mapping[str, int], Mapping[str, Outcome]  # what `scores` and `checks` hold, as JSON
 SMALLEST = 5  # samples of which a correlation says something
-BANDS = 5  # of `value`, where a rubric has no overall score
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +131,6 @@ def completed(file: RunFile, rubric: str, rater: str) -> set[int]:
     return {number for (number,) in file.query(COMPLETE, (rubric, rater))}
 
 
-def by_others(file: RunFile, rubric: str, rater: str, sample: int) -> list[tuple[str, dict[str, int], str]]:
-    """What the other raters say of a sample: name, scores and comment."""
-    rows = file.query(OTHERS, (rubric, sample, rater), tuple[str, str, str])
-    return [(name, file.read(scores, SCORES), comment) for name, scores, comment in rows]
 
 
 def rating_of(scores: Mapping[str, int], rubric: Rubric) -> float:

@@ -1,14 +1,16 @@
-"""Every sentence about a verdict is made here: pairs and summaries; claims and findings; edits."""
+"""Every sentence about a verdict is made here: pairs and summaries; claims and findings; edits; juries."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from onprompt.types import Check, Found, JudgePlan, Outcome, PromptEvidence, Scene, Thing, Verdict
+from onprompt.types import Check, Found, JudgePlan, Outcome, PromptEvidence, Scene, Thing, Verdict, Voice
 from onprompt.wording.claims import claim_words as claim_words
 from onprompt.wording.claims import finding_words as finding_words
 from onprompt.wording.claims import full_claim as full_claim
 from onprompt.wording.claims import sentence as sentence
 from onprompt.wording.claims import thing_words as thing_words
+
+NOTHING_CHECKED = "nothing could be checked"  # why the evidence, or a model asked by claim, has no say in a jury
 
 
 class Group(NamedTuple):
@@ -47,7 +49,7 @@ def differences(verdict: Verdict) -> list[tuple[str, str]]:
     groups = by_object(verdict.prompt_evidence.scene, verdict.checks)
     differing = [(thing_words(group.thing), actual(group)) for group in groups if any(map(is_open, group.checks))]
     wrong = [check for check in verdict.checks if is_property(check) and is_open(check)]
-    return differing + [(property_words(check), finding_words(check)) for check in wrong]
+    return differing + [(f"the image: {claim_words(check.claim)}", finding_words(check)) for check in wrong]
 
 
 def is_open(check: Check) -> bool:
@@ -60,11 +62,6 @@ def is_property(check: Check) -> bool:
     return check.claim.kind == "property"
 
 
-def property_words(check: Check) -> str:
-    """What the prompt says of the image as a whole."""
-    return f"the image: {claim_words(check.claim)}"
-
-
 def actual(group: Group) -> str:
     """The protocol's words for what was found: the object as it is, MISSING, LOW_CONFIDENCE or UNVERIFIABLE."""
     first, words = group.first, finding_words(group.first)
@@ -75,17 +72,16 @@ def actual(group: Group) -> str:
         return "; ".join([f"UNVERIFIABLE ({words})", *measured])
     if first.finding.kind is Found.SUBSTITUTE:
         return words  # another kind, which has none of its attributes
-    notes = [note(check) for check in group.checks[1:] if check.outcome is not Outcome.MATCHED]
-    if first.chosen and not first.claim.negated:
+    notes = "; ".join(note(check) for check in group.checks[1:] if check.outcome is not Outcome.MATCHED)
+    located, unsure = first.chosen and not first.claim.negated, first.outcome is Outcome.LOW_CONFIDENCE
+    if located:
         confidence = max(sighting.confidence for sighting in first.chosen)
-        words = f"{len(first.chosen)} × {first.chosen[0].word}"
-        if first.outcome is Outcome.LOW_CONFIDENCE:
-            words += f", confidence {confidence:.2f}"
-    if first.outcome is Outcome.LOW_CONFIDENCE and first.claim.kind == "object":
-        return "; ".join([f"LOW_CONFIDENCE ({words})", *notes])
-    if not first.chosen or first.claim.negated:
-        return "; ".join([words, *notes])
-    return f"{words}: {'; '.join(notes)}" if notes else f"{words} (matched)"
+        words = f"{len(first.chosen)} × {first.chosen[0].word}" + (f", confidence {confidence:.2f}" if unsure else "")
+    if unsure and first.claim.kind == "object":
+        words = f"LOW_CONFIDENCE ({words})"
+    elif located:
+        return f"{words}: {notes}" if notes else f"{words} (matched)"
+    return f"{words}; {notes}" if notes else words
 
 
 def note(check: Check) -> str:
@@ -128,20 +124,14 @@ def difference_words(groups: Sequence[Group], checks: Sequence[Check], outcomes:
     """Each object with its checks of these outcomes, then the properties of the image."""
     for group in groups:
         asked, own = thing_words(group.thing), [check for check in group.checks[1:] if check.outcome in outcomes]
-        gone = group.first.outcome is Outcome.MISSING or group.first.finding.kind is Found.SUBSTITUTE
+        missing = group.first.outcome is Outcome.MISSING
         if group.first.outcome in outcomes:
-            missing = group.first.outcome is Outcome.MISSING
             yield f"{asked} ({'missing' if missing else finding_words(group.first)})"
-        elif own and not gone:
-            yield f"{asked} ({', '.join(map(note_of_fault, own))})"
+        elif own and not missing and group.first.finding.kind is not Found.SUBSTITUTE:
+            yield f"{asked} ({', '.join(note(check).removesuffix(' (uncertain)') for check in own)})"
     for check in checks:
         if is_property(check) and check.outcome in outcomes:
             yield f"{claim_words(check.claim)} ({finding_words(check)})"
-
-
-def note_of_fault(check: Check) -> str:
-    """A note without what the sentence around it says."""
-    return note(check).removesuffix(" (uncertain)")
 
 
 def unchecked_words(groups: Sequence[Group], checks: Sequence[Check]) -> Iterable[str]:
@@ -172,25 +162,33 @@ def without_reason(score: int) -> str:
     return f"The model gave a score of {score} and no reason."
 
 
+def voice_words(voice: Voice) -> str:
+    """`openai/gpt-5.2: score 3, value 0.75, weight 0.28. The image …`; or why there is no score."""
+    if voice.value is None:
+        return f"{voice.name}: no score: {voice.error}"
+    flags = f" [{' '.join(voice.flags)}]" if voice.flags else ""
+    scores = ", ".join(f"{name} {factor.score}" for name, factor in voice.factors.items())
+    return f"{voice.name}: {scores}, value {voice.value:.2f}, weight {voice.weight:.2f}. {voice.summary}{flags}"
+
+
+def jury_failed(errors: Mapping[str, str]) -> str:
+    """Why a jury has no verdict."""
+    return "no model of the jury gave a score: " + "; ".join(f"{name}: {error}" for name, error in errors.items())
+
+
 def plan_words(plan: JudgePlan) -> str:
-    """What some questions would cost; of several models, each and all together."""
+    """What some questions would cost, in calls, tokens and dollars; of several models, each and all together."""
     if plan.parts:
         lines = [plan_words(part._replace(faults=())) for part in plan.parts]
-        name = f"{len(lines)} models"
-        return "\n".join([*lines, plan_words(plan._replace(model=name, parts=()))])
+        return "\n".join([*lines, plan_words(plan._replace(model=f"{len(lines)} models", parts=()))])
     if not plan.model:
         return "0 calls: this judge asks no model, so it costs nothing"
-    again = "; after an unreadable answer the model is asked once more" if plan.again else ""
-    faults = f"; skipped {plural(len(plan.faults), 'item')}, for example: {plan.faults[0]}" if plan.faults else ""
-    return f"{call_words(plan)}{again}{faults}"
-
-
-def call_words(plan: JudgePlan) -> str:
-    """How many calls, tokens and dollars."""
     cached = f" ({plan.known:,} more cached)" if plan.known else ""
     tokens = f"about {plan.usage.tokens_in:,} input and {plan.usage.tokens_out:,} output tokens"
     cost = "price unknown" if plan.usage.cost is None else f"about ${plan.usage.cost:.4f}"
-    return f"{plural(plan.calls, 'call')} to {plan.model}{cached}: {tokens}, {cost}"
+    again = "; after an unreadable answer the model is asked once more" if plan.again else ""
+    faults = f"; skipped {plural(len(plan.faults), 'item')}, for example: {plan.faults[0]}" if plan.faults else ""
+    return f"{plural(plan.calls, 'call')} to {plan.model}{cached}: {tokens}, {cost}{again}{faults}"
 
 
 def plural(number: int, noun: str) -> str:

@@ -16,14 +16,14 @@ def count_words(count: Count) -> str:
     return count.words or f"{count.low} or more" if count.high is None else f"{count.low} to {count.high}"
 
 
-def object_words(phrase: str, negated: bool) -> str:
-    """An object in the prompt's words; an absence with its "no"."""
-    return f"no {phrase.removeprefix('a ').removeprefix('an ')}" if negated else phrase
-
-
 def thing_words(thing: Thing) -> str:
     """An object of the prompt in its words."""
-    return object_words(thing.phrase, thing.absent)
+    return without(thing.phrase) if thing.absent else thing.phrase
+
+
+def without(phrase: str) -> str:
+    """The absence of an object: `no cat`."""
+    return f"no {phrase.removeprefix('a ').removeprefix('an ')}"
 
 
 def claim_words(claim: Claim) -> str:
@@ -32,9 +32,9 @@ def claim_words(claim: Claim) -> str:
         return count_words(claim.count)
     if claim.kind == "relation":
         return f"{'not ' if claim.negated else ''}{claim.value} {claim.target}"
-    if claim.kind == "object" or (claim.kind == "text" and claim.negated):
-        return object_words(claim.value, claim.negated)
-    return f"not {claim.value}" if claim.negated else claim.value
+    if not claim.negated:
+        return claim.value
+    return without(claim.value) if claim.kind in ("object", "text") else f"not {claim.value}"
 
 
 def full_claim(claim: Claim) -> str:
@@ -74,20 +74,20 @@ def counted_words(finding: Finding, _: Check) -> str:
     return f"found {finding.number}" + (f", and {len(weak)} more with low confidence ({max(weak):.2f})" if weak else "")
 
 
+def likely(finding: Finding) -> str:
+    """The probability of a finding if it is known."""
+    return "" if finding.probability is None else f" ({finding.probability:.2f})"
+
+
 def related_words(finding: Finding, _: Check) -> str:
     """Whether a relation holds."""
-    likely = finding.probability or 0.0
-    return f"{'yes' if likely >= CLEAR else 'no' if likely <= 1 - CLEAR else 'uncertain'} ({likely:.2f})"
+    share = finding.probability or 0.0
+    return ("yes" if share >= CLEAR else "no" if share <= 1 - CLEAR else "uncertain") + likely(finding)
 
 
 def present_words(finding: Finding, check: Check) -> str:
     """Something that should not be there."""
-    return f"{'detected' if check.outcome is Outcome.MISMATCH else 'possibly present'} ({finding.probability:.2f})"
-
-
-def not_located_words(_: Finding, check: Check) -> str:
-    """A claim about an object that was not located."""
-    return "not located, so not counted" if check.claim.kind == "count" else "the object was not located"
+    return ("detected" if check.outcome is Outcome.MISMATCH else "possibly present") + likely(finding)
 
 
 def before_after_words(finding: Finding, _: Check) -> str:
@@ -102,13 +102,7 @@ def before_after_words(finding: Finding, _: Check) -> str:
     return f"{finding.value} " + (f"detected only afterwards ({after:.2f})" if after >= EVEN else "no longer detected")
 
 
-def stated_words(finding: Finding, _: Check) -> str:
-    """What a model said, with the probability of "yes" if it is known."""
-    return finding.value if finding.probability is None else f"{finding.value} ({finding.probability:.2f})"
-
-
-# Why a model's answer to one of several claims can't be used.
-UNUSABLE = {
+UNUSABLE = {  # why a model's answer to one of several claims can't be used
     "not_asked": "the model was not asked",
     "missing": "the model gave no answer",
     "repeated": "the model answered more than once",
@@ -119,15 +113,15 @@ WORDS: dict[Found, Callable[[Finding, Check], str]] = {
     Found.COUNTED: counted_words,
     Found.MEASURED: lambda finding, _: f"found {finding.value}",
     Found.RELATED: related_words,
-    Found.CLASSIFIED: lambda finding, _: f"recognized by a classifier, without a box ({finding.probability:.2f})",
+    Found.CLASSIFIED: lambda finding, _: "recognized by a classifier, without a box" + likely(finding),
     Found.ESTIMATED: lambda finding, _: f"estimated {finding.probability:.2f}, not measured",
-    Found.STATED: stated_words,
-    Found.SUBSTITUTE: lambda finding, _: f"{finding.value} instead ({finding.probability:.2f})",
+    Found.STATED: lambda finding, _: finding.value + likely(finding),
+    Found.SUBSTITUTE: lambda finding, _: f"{finding.value} instead{likely(finding)}",
     Found.PRESENT: present_words,
     Found.NONE_DETECTED: lambda _, __: "none detected",
     Found.MISSING: lambda _, __: "MISSING",
     Found.OBJECT_MISSING: lambda _, __: "the object is missing",
-    Found.NOT_LOCATED: not_located_words,
+    Found.NOT_LOCATED: lambda _, __: "the object was not located",
     Found.RECOGNISED_BY_TEXT: lambda _, __: "recognized by its text",
     Found.UNKNOWN_WORD: lambda _, check: f"no detector knows the word {check.claim.name!r}",
     Found.ONLY_BROADER: lambda finding, _: f"detected {only_broader(finding.value)}",

@@ -10,14 +10,7 @@ OUTCOMES = {  # of outcomes: of a prompt's claims, and of an edit's
     Outcome.LOW_CONFIDENCE: ("uncertain", "uncertain"),
     Outcome.UNVERIFIABLE: ("not checked", "not checked"),
 }
-SIGNS = {  # never color alone
-    Outcome.MATCHED: "✓",
-    Outcome.PARTIAL: "◐",
-    Outcome.MISMATCH: "✗",
-    Outcome.MISSING: "✗",
-    Outcome.LOW_CONFIDENCE: "?",
-    Outcome.UNVERIFIABLE: "–",
-}
+SIGNS = dict(zip(OUTCOMES, "✓◐✗✗?–", strict=True))  # never color alone
 LOOK = {
     Flag.NEEDS_REVIEW: "uncertain: a person should look at it",
     Flag.NOT_VERIFIABLE: "nothing could be checked: the score is a placeholder and enters no mean",

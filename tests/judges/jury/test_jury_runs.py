@@ -254,7 +254,7 @@ def test_agreement_of_every_voice(serve: Serve, tmp_path: Path) -> None:
     found = json.loads(command(*arguments, "--json", answers=settings.answers).output)["voices"]
     assert found["openai/a"]["judge"]["spearman"]["value"] > 0.9
     assert found["openai/b"]["judge"]["spearman"]["value"] < -0.9
-    assert found["openai/a + openai/b"]["judge"]["spearman"]["value"] is None, "they cancel out"
+    assert found["the jury"]["judge"]["spearman"]["value"] is None, "they cancel out"
     shown = command(*arguments, answers=settings.answers).output.splitlines()
     names = [line.split("  ")[0] for line in shown[-4:]]
     assert (names[0], names[-1]) == ("openai/a", "one rater vs. the others")

@@ -57,7 +57,7 @@
   }
   function card(sample) {
     const line = make("span", "line", make("bdi", "who", sample.model || sample.id.slice(0, 80)), ...pointed(sample));
-    const more = make("span", "line", ...sample.failed.slice(0, 3).map((kind) => signed("fault", "✗", kind.replace("colour", "color"))));
+    const more = make("span", "line", ...sample.failed.slice(0, 3).map((kind) => signed("fault", "✗", kind)));
     if (sample.look) more.append(signed("flag", "⚑", ""));
     if (sample.rating !== null) more.append(make("span", "quiet", `people ${sample.rating.toFixed(2)}`));
     const prompt = sample.prompt.length > 160 ? `${sample.prompt.slice(0, 160)}…` : sample.prompt;
