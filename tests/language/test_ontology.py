@@ -87,15 +87,6 @@ def test_words_of_several_senses_mean_what_is_in_pictures(noun: str, kind: str) 
     assert kind in ontology.broader(noun)
 
 
-def test_parts() -> None:
-    assert "wheel" in ontology.parts("car")
-    assert {"wheel", "pedal"} <= ontology.parts("bicycle")
-    assert "face" in ontology.parts("woman")
-    assert "branch" in ontology.parts("tree") or "tree branch" in ontology.parts("oak")
-    assert "wheel" not in ontology.parts("dog")
-    assert ontology.parts("zeitgeist") == frozenset()
-
-
 @pytest.mark.parametrize(
     ("asked", "kinds"),
     [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from onprompt.errors import NotFetched, WeightsError, WrongHash
+from onprompt.errors import NotFetched, UserError, WeightsError, WrongHash
 from onprompt.settings import Settings, load
 from onprompt.vision.detectors import coco
 from onprompt.weights import cache
@@ -68,10 +68,10 @@ def test_where_no_source_serves_the_message_says_what_to_do(force: Settings, mir
         assert part in message
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is how Linux shows a full disk")
-def test_a_full_disk_says_so(tmp_path: Path) -> None:
-    with pytest.raises(WeightsError, match=r"the disk is full.*ONPROMPT_HOME"), cache.disk_errors(tmp_path):
-        Path("/dev/full").write_bytes(CONTENT)
+def test_where_nothing_can_be_written_the_message_says_what_to_do(force: Settings, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(WeightsError, match=r"can't write to .*Not a directory.*ONPROMPT_HOME"):
+        cache.pull([FILE], force.model_copy(update={"home": tmp_path / "file"}))
 
 
 def test_a_link_in_the_place_of_an_unfinished_file_is_not_followed(force: Settings, tmp_path: Path) -> None:
@@ -109,8 +109,6 @@ def test_processes_that_start_together_fetch_once(force: Settings) -> None:
 
 
 def test_permissive_is_a_promise(force: Settings) -> None:
-    from onprompt.errors import UserError
-
     strict, copyleft = force.model_copy(update={"permissive": True}), replace(FILE, licence="AGPL-3.0")
     with pytest.raises(UserError, match=r"is under AGPL-3.0"):
         cache.pull([copyleft], strict)
