@@ -142,6 +142,17 @@ def test_the_same_picture_gives_the_same_sightings_from_many_threads(settings: S
     assert all(result == results[0] for result in results)
 
 
+def test_what_threads_see_is_what_one_sees() -> None:
+    prompt = "a smiling woman waving, a red cup, a round table"
+    alone = onprompt.verify(photo_path("astronaut.png"), prompt)
+    for other in onprompt.judge_many("verify", [{"image": photo_path("astronaut.png"), "prompt": prompt}] * 2):
+        assert isinstance(other, onprompt.Verdict)
+        assert [check.outcome for check in other.checks] == [check.outcome for check in alone.checks]
+        assert [check.probability for check in other.checks] == pytest.approx(
+            [check.probability for check in alone.checks], abs=1e-3
+        )
+
+
 VOCABULARY = ["couch", "chair", "dog", "cat", "person", "sports ball", "tennis ball", "bus", "wine glass"]
 
 
