@@ -11,6 +11,7 @@ from onprompt.language.words import is_common_word
     [
         *(("rde", "red"), ("bal", "ball"), ("hte", "the"), ("teh", "the"), ("wmoan", "woman"), ("grass", None)),
         *(("labtop", "laptop"), ("ovenn", "oven"), ("piza", "pizza"), ("keybord", "keyboard"), ("Balck", "Black")),
+        *(("retreiver", "retriever"), ("tatoo", "tattoo"), ("restaraunt", "restaurant"), ("elefant", "elephant")),
         *(("surounded", "surrounded"), ("turquiose", "turquoise"), ("mountian", "mountain"), ("litlle", "little")),
     ],
 )

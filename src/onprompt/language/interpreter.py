@@ -144,6 +144,8 @@ class Interpreter:
                 draft.absent = True
             relate([draft for draft in objects if draft.absent], "of", subjects)
             relate(subjects, name, [draft for draft in objects if not draft.absent])
+            if node.verb in lex.POSTURE_VERBS:  # "sitting a table"
+                describe(subjects, Attribute("action", node.verb))
         elif subjects and not node.under("acomp"):
             describe(subjects, *self.action(node))
         elif not self.objects:

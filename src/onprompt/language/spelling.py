@@ -15,9 +15,12 @@ MIN_LETTERS, MIN_LETTERS_SOUND, MAX_LETTERS = 3, 6, 30  # of words that are corr
 MIN_FREQUENCY_SOUND = 10  # of a word in the corpus, for others to be taken for it
 PHONEMES = {"ph": "f", "wh": "w", "gh": "g", "[ckq]+": "k", "[sz]+": "s", "[aeiouy]+": "a", r"(.)\1+": r"\1"}
 SOUNDS = tuple((re.compile(pattern), letter) for pattern, letter in PHONEMES.items())
+KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+KEYS = {letter: (row, column + row / 2) for row, keys in enumerate(KEYBOARD) for column, letter in enumerate(keys)}
+VOICED = frozenset(map(frozenset, ("bp", "dt", "gk")))  # heard as each other: labtop
 
 # What errors cost; tuned on simulated errors in words of captions, and on names.
-SWAPPED, DOUBLED, VOWEL, LETTER, REPLACED = 0.3, 0.2, 0.5, 0.7, 0.9
+SWAPPED, DOUBLED, VOWEL, LETTER, NEIGHBOUR, OTHER = 0.3, 0.2, 0.5, 0.7, 0.8, 1.2
 SAME_SOUND, INAUDIBLE = 0.9, 1.0  # how much cheaper an inaudible error is, and what several cost
 EDGE = 0.8  # added for a word's first and last letter, where names and foreign words differ
 MIN_LIKELIHOOD, PER_LETTER, MIN_LEAD = 1.0, 0.35, 0.2  # for three letters, less per letter; and over the next best
@@ -70,7 +73,7 @@ def one_error_away(word: str) -> Iterator[tuple[str, float]]:
             if (longer := before + letter + after) in common:
                 yield longer, gap_cost(longer, at)
             if after and (other := before + letter + after[1:]) in common:
-                yield other, REPLACED + EDGE * (at in (0, len(word) - 1))
+                yield other, replacement_cost(after[0], other, at)
 
 
 def sound(word: str) -> str:
@@ -96,6 +99,15 @@ def gap_cost(word: str, at: int) -> float:
     if letter in (word[at - 1 : at], word[at + 1 : at + 2]) and at != len(word) - 1:
         return DOUBLED
     return (VOWEL if letter in VOWELS else LETTER) + EDGE * (at in (0, len(word) - 1))
+
+
+def replacement_cost(letter: str, word: str, at: int) -> float:
+    """What it costs to type a letter in place of that in a word: less for one nearby, of similar sound, or a vowel."""
+    other = word[at]
+    (row, column), (other_row, other_column) = KEYS[letter], KEYS[other]
+    adjacent = abs(row - other_row) <= 1 and abs(column - other_column) <= 1
+    near = adjacent or {letter, other} in VOICED or (letter in VOWELS and other in VOWELS)
+    return (NEIGHBOUR if near else OTHER) + EDGE * (at in (0, len(word) - 1))
 
 
 MIN_KNOWN_SHARE = 0.34  # of the longer words; below it hardly a word is English

@@ -86,11 +86,6 @@ def not_asked(*_: object) -> Any:
     raise TypeError("this rubric has no question for a model")
 
 
-def as_it_is(rubric: Rubric, settings: Settings) -> Rubric:  # noqa: ARG001
-    """A rubric that no setting changes."""
-    return rubric
-
-
 @dataclass(frozen=True, slots=True)
 class Rubric:
     """All there is to know of a protocol. Its file in `rubrics` has one as `RUBRIC`."""
@@ -115,7 +110,7 @@ class Rubric:
     lines: Callable[[Verdict], Iterable[Line]] | None = field(default=None, repr=False)  # for the terminal
     protocol: Callable[[Verdict], str] | None = field(default=None, repr=False)  # the output that the text asks for
     explain: Callable[[Verdict, Settings], Iterable[str]] | None = field(default=None, repr=False)  # the arithmetic
-    configure: Callable[[Rubric, Settings], Rubric] = field(default=as_it_is, repr=False)  # a variant, by the settings
+    configure: Callable[[Rubric, Settings], Rubric] | None = field(default=None, repr=False)  # a variant, by settings
     folder_reader: str = "folder"  # the dataset reader for a folder
 
     def share(self, factor: str, score: float) -> float:
