@@ -15,7 +15,6 @@ from onprompt.types.contracts import (
     Judge,
     Line,
     Matcher,
-    Observed,
     Reading,
     Rubric,
 )

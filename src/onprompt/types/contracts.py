@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from onprompt.types.image import Detections, Picture
 from onprompt.types.question import Answer, JudgePlan, Part, Question, SentImage
 from onprompt.types.scene import Name
-from onprompt.types.verdict import Check, Evidence, FactorScore, Sample, Verdict
+from onprompt.types.verdict import Check, FactorScore, Sample, Verdict
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
@@ -53,27 +53,6 @@ class Graded(NamedTuple):
     summary: str
     measures: Mapping[str, float | None] = {}
     interval: tuple[float, float] | None = None  # the middle 80 % of what `value` may be
-
-
-class Observed(Protocol):
-    """What a judge by evidence knows of a sample before grading."""
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        """Every claim, and what became of it."""
-
-    @property
-    def weights(self) -> tuple[bool, bool]:
-        """Whether it took the model files that measure attributes, and those that tell men from women."""
-
-    def flags(self, settings: Settings) -> Mapping[str, bool]:
-        """What to know before trusting the score."""
-
-    def measures(self, settings: Settings) -> Mapping[str, float | None]:
-        """The numbers behind the score."""
-
-    def evidence(self, settings: Settings) -> Evidence:
-        """What was asked for and seen."""
 
 
 def geometric_mean(shares: Mapping[str, float]) -> float:
