@@ -10,7 +10,7 @@ from onprompt.types import Box, Picture, Trait
 from onprompt.vision import people
 from onprompt.vision.detection import detect
 from onprompt.vision.image import load_picture
-from onprompt.vision.people import JOINTS, Person, detect_people, match_person, parse_person, posture_of, posture_traits
+from onprompt.vision.people import JOINTS, Person, detect_people, match_person, posture_of, posture_traits
 from tests.conftest import Pixels, photo
 
 Place = tuple[float, float]
@@ -79,17 +79,6 @@ def test_postures_are_never_surer_than_their_kind() -> None:
 )
 def test_the_posture_that_is_meant(action: str, posture: str | None) -> None:
     assert posture_of(action) == posture
-
-
-def test_a_person_is_read_out_of_the_networks_numbers() -> None:
-    row = np.zeros(56, dtype=np.float32)
-    row[:51].reshape(17, 3)[JOINTS.index("left wrist")] = 0.25, 0.5, 0.9  # y, x, score
-    row[:51].reshape(17, 3)[JOINTS.index("nose")] = 0.1, 0.1, 0.19
-    row[51:] = 0.1, 0.2, 0.5, 0.9, 0.8
-    one = parse_person(row, np.array([1.0, 2.0]), (640, 480))  # the lower half was padding
-    assert list(one.joints) == ["left wrist"]
-    assert one.joints["left wrist"].tolist() == [320, 240]
-    assert one.box == pytest.approx((0.2, 0.2, 0.9, 1.0))
 
 
 def test_who_is_in_a_box() -> None:
@@ -192,16 +181,6 @@ def test_sex_and_age_are_told_where_they_are_clear(
     assert told.items() <= {kind: trait.value for kind, trait in found.items()}.items()
     assert all(trait.confidence >= people.DECIDED for trait in found.values())
     assert name != "astronaut.png" or "sex" not in found
-
-
-@pytest.mark.parametrize("man", MEN)
-def test_resolution_hardly_matters(man: Box, settings: Settings) -> None:
-    """Training photos have 256 pixels; bus.jpg is four times as large."""
-    half = np.asarray(Image.fromarray(photo("bus.jpg")).resize((405, 540)))
-    large = kinds(photo("bus.jpg"), man, settings)
-    for kind, trait in kinds(half, man, settings).items():
-        assert trait.value == large[kind].value
-        assert trait.confidence == pytest.approx(large[kind].confidence, abs=0.15)
 
 
 @pytest.mark.parametrize(("width", "is_told"), [(0.9, False), (1.2, True)])

@@ -1,7 +1,6 @@
 """Files come whole or not at all, once, and are used only if they are the pinned ones."""
 
 import multiprocessing
-import os
 import time
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
@@ -135,11 +134,3 @@ def test_a_manifest_cannot_point_outside_the_cache(name: str, tmp_path: Path) ->
     )
     with pytest.raises(ValueError, match="not a plain file name"):
         read(path)
-
-
-@pytest.mark.models
-def test_the_real_files_are_the_pinned_ones(settings: Settings) -> None:
-    files = find(["coco"])
-    cache.pull(files, settings)
-    assert {cache.state(file, settings) for file in files} == {"ready"}
-    assert os.environ.get("ONPROMPT_HOME") is None or str(settings.home) == os.environ["ONPROMPT_HOME"]

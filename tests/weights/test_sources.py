@@ -69,7 +69,14 @@ def sends(content: bytes, *headers: tuple[str, str]) -> Answer:
 
 
 whole, half = sends(CONTENT), sends(CONTENT[:100], ("Content-Length", str(len(CONTENT))))
-changed, endless = sends(CONTENT[::-1]), sends(CONTENT * 1000)
+changed = sends(CONTENT[::-1])
+
+
+def endless(handler: BaseHTTPRequestHandler) -> None:
+    sends(b"")(handler)
+    with suppress(OSError):
+        while True:
+            handler.wfile.write(CONTENT)
 
 
 def absent(handler: BaseHTTPRequestHandler) -> None:
