@@ -10,15 +10,8 @@ from onprompt.language.words import is_common_word
     ("error", "intended"),
     [
         *(("rde", "red"), ("bal", "ball"), ("hte", "the"), ("teh", "the"), ("wmoan", "woman"), ("grass", None)),
-        *(
-            ("labtop", "laptop"),
-            ("ovenn", "oven"),
-            ("piza", "pizza"),
-            ("keybord", "keyboard"),
-            ("retreiver", "retriever"),
-            ("tatoo", "tattoo"),
-            ("Balck", "Black"),
-        ),
+        *(("labtop", "laptop"), ("ovenn", "oven"), ("piza", "pizza"), ("keybord", "keyboard"), ("Balck", "Black")),
+        *(("retreiver", "retriever"), ("tatoo", "tattoo"), ("restaraunt", "restaurant"), ("elefant", "elephant")),
         *(("surounded", "surrounded"), ("turquiose", "turquoise"), ("mountian", "mountain"), ("litlle", "little")),
     ],
 )
@@ -59,9 +52,9 @@ def test_texts_are_corrected_word_by_word(text: str, corrected: str) -> None:
     assert correct_spelling(text) == corrected
 
 
-@pytest.mark.parametrize(("word", "common"), [("dog", True), ("dogs", True), ("Walking", True), ("artophagous", False)])
-def test_words_that_a_model_of_captions_knows(word: str, common: bool) -> None:
-    assert is_common_word(word) is common
+def test_words_that_a_model_of_captions_knows() -> None:
+    assert all(map(is_common_word, ("dog", "dogs", "Walking")))
+    assert not is_common_word("artophagous")
 
 
 FOREIGN = """

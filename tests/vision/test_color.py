@@ -12,7 +12,7 @@ from onprompt.vision.masks import masked_pixels, segment
 from tests.conftest import Pixels
 
 # Pairs and distances published by Sharma, Wu and Dalal (2005) with their account of CIEDE2000.
-PUBLISHED = [
+PUBLISHED: list[tuple[tuple[float, ...], tuple[float, ...], float]] = [
     ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
     ((50, -1.3802, -84.2814), (50, 0, -82.7485), 1.0000),
     ((50, 2.5, 0), (50, 0, -2.5), 4.3065),
@@ -34,7 +34,7 @@ def test_delta_e_2000_gives_the_published_values(
     assert float(color.delta_e_2000(b, a)) == pytest.approx(distance, abs=1e-4)
 
 
-PURE = {
+PURE: dict[str, tuple[int, int, int]] = {
     **{"red": (220, 20, 20), "orange": (255, 140, 0), "yellow": (255, 230, 20), "green": (20, 140, 40)},
     **{"blue": (30, 60, 220), "purple": (128, 0, 140), "pink": (255, 150, 190), "brown": (110, 65, 25)},
     **{"black": (12, 12, 12), "white": (250, 250, 250), "gray": (128, 128, 128)},
@@ -72,20 +72,11 @@ def test_drawn_objects_have_their_color(name: str, light: str, settings: Setting
 @pytest.mark.parametrize(
     ("rgb", "term", "likeness"),
     [
-        ((30, 60, 220), "red", 0.0),
-        ((30, 60, 220), "blue", 1.0),
-        ((0, 0, 139), "blue", 1.0),
-        ((0, 0, 139), "dark blue", 1.0),
-        ((0, 0, 128), "navy", 1.0),
-        ((0, 0, 128), "purple", 0.5),
-        ((10, 15, 120), "light blue", 0.5),
-        ((150, 190, 235), "dark blue", 0.5),
-        ((150, 190, 235), "light blue", 1.0),
-        ((150, 190, 235), "navy", 0.5),
-        ((255, 0, 0), "orange", 0.5),
-        ((255, 0, 0), "bright red", 1.0),
-        ((120, 10, 20), "light green", 0.0),
-        ((128, 128, 128), "grey", 1.0),
+        *(((30, 60, 220), "red", 0.0), ((30, 60, 220), "blue", 1.0), ((128, 128, 128), "grey", 1.0)),
+        *(((0, 0, 139), "blue", 1.0), ((0, 0, 139), "dark blue", 1.0), ((10, 15, 120), "light blue", 0.5)),
+        *(((0, 0, 128), "navy", 1.0), ((0, 0, 128), "purple", 0.5), ((150, 190, 235), "navy", 0.5)),
+        *(((150, 190, 235), "dark blue", 0.5), ((150, 190, 235), "light blue", 1.0)),
+        *(((255, 0, 0), "orange", 0.5), ((255, 0, 0), "bright red", 1.0), ((120, 10, 20), "light green", 0.0)),
     ],
 )
 def test_the_basic_color_counts_first_then_the_shade(

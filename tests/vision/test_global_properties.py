@@ -1,5 +1,8 @@
 """Pictures as a whole: photos made gray, brown, dark and soft."""
 
+from collections.abc import Callable
+from functools import partial
+
 import cv2
 import numpy as np
 import pytest
@@ -28,16 +31,16 @@ def soft(pixels: Pixels, radius: float) -> Pixels:
     return np.asarray(Image.fromarray(pixels).filter(ImageFilter.GaussianBlur(radius)))
 
 
+def dim(pixels: Pixels, share: float) -> Pixels:
+    return (pixels * share).astype(np.uint8)
+
+
 def told(pixels: Pixels, settings: Settings) -> dict[str, tuple[str, float]]:
     """What is told of each kind, and how sure."""
     traits = global_properties.properties(load_picture(pixels, settings))
     assert len({trait.kind for trait in traits}) == len(traits) == 3
     assert all(0.5 <= trait.confidence <= 1 for trait in traits)
     return {trait.kind: (trait.value, trait.confidence) for trait in traits}
-
-
-def values(pixels: Pixels, settings: Settings) -> tuple[str, ...]:
-    return tuple(value for value, _ in told(pixels, settings).values())
 
 
 @both
@@ -63,33 +66,6 @@ def test_a_photo_with_colors_in_a_corner_only_is_left_open(settings: Settings) -
     assert told(pixels, settings)["style"][0] == "color"
 
 
-@both
-def test_light_falls_from_day_to_night(name: str, settings: Settings) -> None:
-    lights = [(photo(name) * share).astype(np.uint8) for share in (1, 0.7, 0.5, 0.3, 0.1)]
-    found = [told(pixels, settings)["lighting"] for pixels in lights]
-    light = [sure if value == "light" else 1 - sure for value, sure in found]
-    assert light == sorted(light, reverse=True)
-    assert (found[0], found[-1]) == (("light", 1.0), ("dark", 1.0))
-
-
-@both
-def test_the_softer_a_photo_the_less_sharp(name: str, settings: Settings) -> None:
-    found = [told(soft(photo(name), radius), settings)["quality"] for radius in (0, 1, 2, 4, 6, 10)]
-    sharp = [sure if value == "sharp" else 1 - sure for value, sure in found]
-    assert sharp == sorted(sharp, reverse=True)
-    assert (found[0], found[-1]) == (("sharp", 1.0), ("blurry", 1.0))
-
-
-@pytest.mark.parametrize("shape", [(2, 2), (2, 1200), (1200, 2), (300, 300)])
-@pytest.mark.parametrize(("level", "light"), [(0, "dark"), (255, "light")])
-def test_blank_pictures_of_any_size_have_no_color(
-    shape: tuple[int, int], level: int, light: str, settings: Settings
-) -> None:
-    found = told(np.full((*shape, 3), level, dtype=np.uint8), settings)
-    assert found["style"] == ("black and white", 1.0)
-    assert found["lighting"] == (light, 1.0)
-
-
 def test_a_picture_without_an_edge_or_of_noise_shows_nothing(settings: Settings) -> None:
     chance = np.random.default_rng(0)
     flat, run = np.full((300, 400, 3), 90), np.broadcast_to(np.linspace(0, 255, 400)[None, :, None], (300, 400, 3))
@@ -99,14 +75,33 @@ def test_a_picture_without_an_edge_or_of_noise_shows_nothing(settings: Settings)
         assert is_blank(load_picture(pixels.astype(np.uint8), settings))
 
 
-@pytest.mark.parametrize("radius", [20, 60, 200])
-def test_a_small_thing_on_a_plain_ground_is_something(radius: int, settings: Settings) -> None:
+@pytest.mark.parametrize(
+    ("kind", "yes", "no", "changed"),
+    [
+        ("lighting", "light", "dark", [partial(dim, share=share) for share in (1, 0.7, 0.5, 0.3, 0.1)]),
+        ("quality", "sharp", "blurry", [partial(soft, radius=radius) for radius in (0, 1, 2, 4, 6, 10)]),
+    ],
+)
+@both
+def test_the_darker_the_less_light_and_the_softer_the_less_sharp(
+    name: str, kind: str, yes: str, no: str, changed: list[Callable[[Pixels], Pixels]], settings: Settings
+) -> None:
+    found = [told(change(photo(name)), settings)[kind] for change in changed]
+    likely = [sure if value == yes else 1 - sure for value, sure in found]
+    assert likely == sorted(likely, reverse=True)
+    assert (found[0], found[-1]) == ((yes, 1.0), (no, 1.0))
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (2, 1200), (1200, 2), (300, 300)])
+@pytest.mark.parametrize(("level", "light"), [(0, "dark"), (255, "light")])
+def test_blank_pictures_have_no_color(shape: tuple[int, int], level: int, light: str, settings: Settings) -> None:
+    found = told(np.full((*shape, 3), level, dtype=np.uint8), settings)
+    assert (found["style"], found["lighting"]) == (("black and white", 1.0), (light, 1.0))
+
+
+def test_a_small_thing_on_a_plain_ground_and_a_photo_out_of_focus_are_something(settings: Settings) -> None:
     sky = np.full((1000, 1000, 3), (120, 180, 230), np.uint8)
     y, x = np.mgrid[:1000, :1000]
-    sky[(x - 500) ** 2 + (y - 500) ** 2 < radius**2] = 0
-    assert not is_blank(load_picture(sky, settings))
-
-
-def test_a_photo_out_of_focus_is_something(settings: Settings) -> None:
+    sky[(x - 500) ** 2 + (y - 500) ** 2 < 20**2] = 0
     blurred = cv2.GaussianBlur(photo("coffee.png"), (0, 0), 12).astype(np.uint8)
-    assert not is_blank(load_picture(blurred, settings))
+    assert not any(is_blank(load_picture(pixels, settings)) for pixels in (sky, blurred))

@@ -34,13 +34,8 @@ def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
     return stream.getvalue()
 
 
-def corner(pixels: np.ndarray, where: str = "left") -> list[int]:
-    column = {"left": 3, "right": -3}[where]
-    return [int(v) for v in pixels[3, column]]
-
-
-def near(pixel: list[int], color: tuple[int, int, int], tolerance: int = 45) -> bool:
-    return all(abs(a - b) <= tolerance for a, b in zip(pixel, color, strict=True))
+def near(pixel: np.ndarray, color: tuple[int, int, int], tolerance: int = 45) -> bool:
+    return all(abs(int(a) - b) <= tolerance for a, b in zip(pixel, color, strict=True))
 
 
 RED, BLUE, WHITE = (255, 0, 0), (0, 0, 255), (255, 255, 255)
@@ -51,8 +46,8 @@ def test_common_formats_give_the_same_picture(kind: str, settings: Settings) -> 
     picture = load_picture(encoded(half_red_half_blue(), kind), settings)
     assert picture.size == (60, 40)
     assert picture.pixels.shape == (40, 60, 3)
-    assert near(corner(picture.pixels), RED)
-    assert near(corner(picture.pixels, "right"), BLUE)
+    assert near(picture.pixels[3, 3], RED)
+    assert near(picture.pixels[3, -3], BLUE)
 
 
 def test_exif_orientation_turns_the_picture_upright(settings: Settings) -> None:
@@ -61,23 +56,16 @@ def test_exif_orientation_turns_the_picture_upright(settings: Settings) -> None:
     picture = load_picture(encoded(half_red_half_blue(), "JPEG", exif=exif, quality=95), settings)
     assert picture.size == (40, 60)
     assert picture.pixels.shape == (60, 40, 3)
-    assert near([int(v) for v in picture.pixels[3, 20]], RED)
-    assert near([int(v) for v in picture.pixels[-3, 20]], BLUE)
+    assert near(picture.pixels[3, 20], RED)
+    assert near(picture.pixels[-3, 20], BLUE)
 
 
-def test_sixteen_bits_are_scaled_not_clipped(settings: Settings) -> None:
-    values = np.full((20, 30), 32768, dtype=np.uint16)
-    picture = load_picture(encoded(Image.fromarray(values), "PNG"), settings)
-    assert near(corner(picture.pixels), (128, 128, 128), 2)
-
-
-@pytest.mark.parametrize("mode", ["RGBA", "LA", "PA"])
-def test_what_is_transparent_is_white(mode: str, settings: Settings) -> None:
-    image = Image.new("RGBA", (20, 20), (0, 0, 0, 0)).convert(mode if mode != "PA" else "RGBA")
-    if mode == "PA":
-        image = image.convert("PA")
-    picture = load_picture(image, settings)
-    assert near(corner(picture.pixels), WHITE, 2)
+def test_sixteen_bits_are_scaled_not_clipped_and_what_is_transparent_is_white(settings: Settings) -> None:
+    deep = encoded(Image.fromarray(np.full((20, 30), 32768, dtype=np.uint16)), "PNG")
+    assert near(load_picture(deep, settings).pixels[3, 3], (128, 128, 128), 2)
+    for mode in ("RGBA", "LA", "PA"):
+        clear = Image.new("RGBA", (20, 20), (0, 0, 0, 0)).convert(mode)
+        assert near(load_picture(clear, settings).pixels[3, 3], WHITE, 2)
 
 
 def animation() -> bytes:
@@ -96,48 +84,40 @@ def paged_tiff(pages: int) -> bytes:
 
 
 def test_one_frame_of_an_animation_is_chosen_and_noted(settings: Settings) -> None:
-    assert near(corner(load_picture(animation(), settings).pixels), RED)
+    assert near(load_picture(animation(), settings).pixels[3, 3], RED)
     second = load_picture(animation(), settings, frame=1)
-    assert near(corner(second.pixels), BLUE)
+    assert near(second.pixels[3, 3], BLUE)
     assert second.notes == ("frame 1 of an animation",)
 
 
-def bad_files() -> dict[str, bytes]:
-    whole = encoded(half_red_half_blue((400, 300)), "JPEG", quality=95)
-    noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (300, 400, 3), dtype=np.uint8))
-    return {
-        "empty": b"",
-        "half a jpeg": encoded(noise, "JPEG")[:20_000],
-        "a header": whole[:12],
-        "text": b"this is not a picture at all, whatever its name says",
-        "half a png": encoded(noise, "PNG")[:20_000],
-    }
+NOISE = Image.fromarray(np.random.default_rng(0).integers(0, 256, (300, 400, 3), dtype=np.uint8))
 
 
-@pytest.mark.parametrize("name", bad_files())
-def test_broken_files_say_what_is_wrong(name: str, settings: Settings, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "is empty"),
+        (encoded(NOISE, "JPEG")[:20_000], "is damaged or truncated"),
+        (encoded(NOISE, "PNG")[:20_000], "is damaged or truncated"),
+        (encoded(NOISE, "JPEG")[:12], "is damaged or truncated"),
+        (b"this is not a picture at all, whatever its name says", "is not an image"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n", "is not an image in a supported"),
+        (encoded(Image.new("1", (20_000, 20_000)), "PNG"), "far too large|megapixels"),
+    ],
+    ids=["empty", "half a jpeg", "half a png", "a header", "text", "a program", "400 megapixels"],
+)
+def test_broken_files_say_what_is_wrong(data: bytes, why: str, settings: Settings, tmp_path: Path) -> None:
     path = tmp_path / "picture.png"
-    path.write_bytes(bad_files()[name])
-    with pytest.raises(
-        ImageError, match=r"picture.png (is empty|is not an image|is damaged or truncated|can't be opened)"
-    ):
-        load_picture(path, settings)
-
-
-def test_a_picture_of_400_megapixels_is_refused_before_it_is_decoded(settings: Settings, tmp_path: Path) -> None:
-    path = tmp_path / "huge.png"
-    Image.new("1", (20_000, 20_000)).save(path)
-    with pytest.raises(ImageError, match=r"far too large|megapixels"):
+    path.write_bytes(data)
+    with pytest.raises(ImageError, match=rf"picture.png .*({why})"):
         load_picture(path, settings)
 
 
 def test_no_file_a_folder_and_a_speck_are_clear_errors(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(ImageError, match="No such file"):
-        load_picture(tmp_path / "nowhere.png", settings)
-    with pytest.raises(ImageError, match="directory"):
-        load_picture(tmp_path, settings)
-    with pytest.raises(ImageError, match="too small"):
-        load_picture(Image.new("RGB", (1, 1)), settings)
+    missing, speck = tmp_path / "nowhere.png", Image.new("RGB", (1, 1))
+    for source, why in ((missing, "No such file"), (tmp_path, "directory"), (speck, "too small")):
+        with pytest.raises(ImageError, match=why):
+            load_picture(source, settings)
 
 
 def test_arrays_bytes_and_images_are_taken_as_they_are(settings: Settings) -> None:
@@ -146,28 +126,19 @@ def test_arrays_bytes_and_images_are_taken_as_they_are(settings: Settings) -> No
         assert np.array_equal(load_picture(source, settings).pixels, pixels)
 
 
-def sane(data: bytes, settings: Settings) -> bool:
-    """Whether bytes give a picture or an error that names it, and nothing else."""
-    try:
-        return load_picture(data, settings).pixels.ndim == 3
-    except ImageError as error:
-        return str(error).startswith("the picture")
-
-
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF", "GIF", "BMP", "AVIF"])
 def test_damaged_files_are_pictures_or_clear_errors(kind: str, settings: Settings) -> None:
     whole = bytearray(encoded(half_red_half_blue((64, 48)), kind))
-    rng = np.random.default_rng(0)
+    rng, errors = np.random.default_rng(0), list[str]()
     for _ in range(120):
         damaged = whole.copy()
         for place in rng.integers(0, len(whole), 6):
             damaged[place] = rng.integers(0, 256)
-        assert sane(bytes(damaged), settings)
-
-
-def test_formats_that_start_another_program_are_refused(settings: Settings) -> None:
-    with pytest.raises(ImageError, match="not an image in a supported format"):
-        load_picture(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n", settings)
+        try:
+            assert load_picture(bytes(damaged), settings).pixels.ndim == 3
+        except ImageError as error:
+            errors.append(str(error))
+    assert all(error.startswith("the picture") for error in errors)
 
 
 def test_a_page_has_its_own_size_and_limit(settings: Settings) -> None:
@@ -184,12 +155,8 @@ def test_only_regular_files_are_opened(settings: Settings, tmp_path: Path) -> No
     link.symlink_to("/dev/zero")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(listening))
-        for path, what in (
-            (pipe, "named pipe"),
-            (listening, "socket"),
-            (Path("/dev/zero"), "device"),
-            (link, "device"),
-        ):
+        kinds = {pipe: "named pipe", listening: "socket", Path("/dev/zero"): "device", link: "device"}
+        for path, what in kinds.items():
             with pytest.raises(ImageError, match=f"can't be opened: it is a {what}, not a regular file"):
                 load_picture(path, settings)
 

@@ -6,17 +6,9 @@ from PIL import Image, ImageDraw
 
 from onprompt.settings import Settings
 from onprompt.types import Picture
-from onprompt.vision import backbone
 from onprompt.vision.global_properties import medium
 from onprompt.vision.image import load_picture
-from onprompt.vision.matchers.small import (
-    TEXT_FILES,
-    SmallMatcher,
-    build_tower,
-    load_embeddings,
-    logistic,
-    weight,
-)
+from onprompt.vision.matchers.small import TEXT_FILES, SmallMatcher, build_tower, load_embeddings, logistic, weight
 from onprompt.vision.runtime import Network
 from onprompt.weights.cache import paths
 from tests.conftest import photo
@@ -33,16 +25,10 @@ def picture(name: str, settings: Settings) -> Picture:
 
 
 @pytest.mark.parametrize("name", CAPTIONS)
-def test_a_photo_fits_its_own_caption_best(name: str, settings: Settings) -> None:
-    chances = dict(
-        zip(
-            CAPTIONS,
-            SmallMatcher(settings).probabilities(picture(name, settings), list(CAPTIONS.values())),
-            strict=True,
-        )
-    )
-    assert max(chances, key=chances.__getitem__) == name
-    assert chances[name] > 0.5
+def test_a_photo_is_a_photo_and_fits_its_own_caption_best(name: str, settings: Settings) -> None:
+    likely = SmallMatcher(settings).probabilities(picture(name, settings), list(CAPTIONS.values()))
+    assert max(likely) == likely[list(CAPTIONS).index(name)] > 0.5
+    assert medium(picture(name, settings), settings).value == "photo"
 
 
 def test_chances_are_the_same_one_by_one_and_together(settings: Settings) -> None:
@@ -93,23 +79,6 @@ def test_towers_worked_out_by_hand() -> None:
     assert found == pytest.approx(np.array([[0.6, 0.8, -0.35], [0, 1, -0.25]]))
 
 
-# ---- numbers -------------------------------------------------------------------------------------------------------
-
-
-def test_all_sizes_of_a_picture_look_alike(settings: Settings) -> None:
-    large = Image.fromarray(photo("coffee.png"))
-    small = large.resize((large.width // 2, large.height // 2), Image.Resampling.LANCZOS)
-    one, other = (backbone.image_features(backbone.shrink(np.asarray(image)), settings)[0] for image in (large, small))
-    assert np.corrcoef(one, other)[0, 1] > 0.98
-
-
-@pytest.mark.parametrize("shape", [(1, 1), (1, 500), (500, 1), (3, 3), (224, 224), (257, 90)])
-def test_extreme_shapes_have_numbers(shape: tuple[int, int], settings: Settings) -> None:
-    found = backbone.image_features(backbone.shrink(np.zeros((*shape, 3), dtype=np.uint8)), settings)
-    assert found.shape == (5, 2 * backbone.HIDDEN + 2 * 1000 + 6 * backbone.BINS)
-    assert np.isfinite(found).all()
-
-
 def test_words_are_read_whatever_the_text(settings: Settings) -> None:
     table = load_embeddings(paths(TEXT_FILES, settings)[TEXT_FILES[0]].parent)
     rarity = weight("rarity")
@@ -117,18 +86,7 @@ def test_words_are_read_whatever_the_text(settings: Settings) -> None:
     assert table.tokens("  ") == [0]
     assert table.tokens("a dog \udcff")[: len(table.tokens("a dog"))] == table.tokens("a dog")
     assert len(table.tokens("ж" * 50_000)) <= 40_000
-    sofa, couch, dog = (table.vectors[table.tokens(word)].mean(axis=0) for word in ("sofa", "couch", "dog"))
-    assert sofa @ couch / np.linalg.norm(couch) > sofa @ dog / np.linalg.norm(dog)
-    assert table.features("the dog", rarity).shape == (3 * 256,)
     assert rarity[table.tokens("dog")].mean() > rarity[table.tokens("a")].mean()
-
-
-# ---- artwork -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", CAPTIONS)
-def test_photos_are_photos(name: str, settings: Settings) -> None:
-    assert medium(picture(name, settings), settings).value == "photo"
 
 
 def test_a_drawn_face_looks_more_like_artwork_than_any_photo(settings: Settings) -> None:

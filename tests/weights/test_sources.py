@@ -8,7 +8,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -54,33 +54,29 @@ def server(answer: Answer) -> Iterator[str]:
         http.shutdown()
 
 
-def whole(handler: BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
-    handler.end_headers()
-    handler.wfile.write(CONTENT)
+def sends(content: bytes, *headers: tuple[str, str]) -> Answer:
+    """A server that sends these bytes."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        for header in headers:
+            handler.send_header(*header)
+        handler.end_headers()
+        with suppress(OSError):
+            handler.wfile.write(content)
+
+    return answer
 
 
-def half(handler: BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(len(CONTENT)))
-    handler.end_headers()
-    handler.wfile.write(CONTENT[:100])
-
-
-def changed(handler: BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
-    handler.end_headers()
-    handler.wfile.write(CONTENT[::-1])
+whole, half = sends(CONTENT), sends(CONTENT[:100], ("Content-Length", str(len(CONTENT))))
+changed = sends(CONTENT[::-1])
 
 
 def endless(handler: BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
-    handler.end_headers()
-    try:
+    sends(b"")(handler)
+    with suppress(OSError):
         while True:
             handler.wfile.write(CONTENT)
-    except OSError:
-        pass
 
 
 def absent(handler: BaseHTTPRequestHandler) -> None:
@@ -110,34 +106,23 @@ def test_what_is_not_the_pinned_file_is_thrown_away(answer: Answer, why: str, tm
     assert not (tmp_path / "model.bin").exists()
 
 
-@contextmanager
-def silent_port() -> Iterator[int]:
-    """A port that takes connections and never says a word."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(16)
-        yield listening.getsockname()[1]
-
-
 def test_a_server_that_does_not_answer_costs_no_more_than_the_timeout(tmp_path: Path) -> None:
-    with silent_port() as port:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
         start = time.monotonic()
         with pytest.raises(SourceFailed, match="timed out"):
-            fetch(f"url:http://127.0.0.1:{port}/x", tmp_path)
+            fetch(f"url:http://127.0.0.1:{silent.getsockname()[1]}/x", tmp_path)
         assert time.monotonic() - start < TIMEOUT + 0.5
 
 
 def wheel(folder: Path, members: dict[str, bytes]) -> None:
+    about = {
+        "METADATA": b"Metadata-Version: 2.1\nName: tiny-weights\nVersion: 1.0\n",
+        "WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "RECORD": b"",
+    }
     with zipfile.ZipFile(folder / "tiny_weights-1.0-py3-none-any.whl", "w") as archive:
-        for name, content in members.items():
+        for name, content in (members | {f"tiny_weights-1.0.dist-info/{name}": about[name] for name in about}).items():
             archive.writestr(name, content)
-        archive.writestr(
-            "tiny_weights-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny-weights\nVersion: 1.0\n"
-        )
-        archive.writestr(
-            "tiny_weights-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        archive.writestr("tiny_weights-1.0.dist-info/RECORD", "")
 
 
 @pytest.fixture

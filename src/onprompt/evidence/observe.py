@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -120,7 +119,7 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     """Parse the prompt, detect objects in the image, and check every claim."""
     stages.enter("parse")
     load_ahead(settings)
-    scene = weight_objects(parse_beside(picture, prompt, settings), major)
+    scene = weight_objects(parse(prompt, settings), major)
     stages.enter("detect")
     blank = is_blank(picture)
     closely = names_to_measure(scene)
@@ -141,17 +140,6 @@ def observe(prompt: str, picture: Picture, major: Sequence[str], settings: Setti
     stages.enter("match")
     frame = is_animated(picture)
     return Observations(scene, image, believe(scene, image, settings), frame, truncated, uncalibrated)
-
-
-def parse_beside(picture: Picture, prompt: str, settings: Settings) -> Scene:
-    """The scene of a prompt, parsed while the image is decoded: decoders let other threads run."""
-    if picture.is_decoded:
-        return parse(prompt, settings)
-    with ThreadPoolExecutor(1, "onprompt-decode") as pool:
-        decoding = pool.submit(lambda: picture.decoded)
-        scene = parse(prompt, settings)
-        decoding.result()
-    return scene
 
 
 def is_animated(picture: Picture) -> bool:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onprompt import stages
 from onprompt.errors import UserError
 from onprompt.evidence.observe import observe
 from onprompt.settings import PRIVATE, Settings
-from onprompt.types import Flag, Judge, Observed, Rubric, Sample, Verdict
+from onprompt.types import Flag, Judge, Rubric, Sample, Verdict
 from onprompt.vision.detection import APPEARANCE_FILES
 from onprompt.vision.detectors import load_detector
 from onprompt.vision.matchers import load_matcher
@@ -21,6 +21,10 @@ from onprompt.vision.matchers.small import ARTWORK_FILES
 from onprompt.vision.people import KIND_FILES
 from onprompt.vision.runtime import available_cores
 from onprompt.weights.cache import hashes
+
+if TYPE_CHECKING:
+    from onprompt.evidence.edits.grade import JudgedEdit
+    from onprompt.evidence.observe import Observations
 
 MEASURED_ENOUGH = 0.5  # share of an edit's operations
 REVIEW_WIDTH = 0.75  # of the interval, above which a verdict needs review
@@ -67,14 +71,14 @@ class EvidenceJudge(Judge):
             return self.rubric.observe(sample, self.settings)
         return observe(sample.prompt, sample.picture, sample.options.get("major", ()), self.settings)
 
-    def verdict(self, sample: Sample, observed: Observed) -> Verdict:
+    def verdict(self, sample: Sample, observed: Observations | JudgedEdit) -> Verdict:
         """The verdict by the rubric's grades."""
         about = provenance(sample, observed.weights, self.rubric, self.settings)
         return graded_verdict(sample, observed, self.rubric, self.settings, about)
 
 
 def graded_verdict(
-    sample: Sample, observed: Observed, rubric: Rubric, settings: Settings, about: Mapping[str, Any]
+    sample: Sample, observed: Observations | JudgedEdit, rubric: Rubric, settings: Settings, about: Mapping[str, Any]
 ) -> Verdict:
     """What a rubric makes of what was observed; `about` says how it came about."""
     assert rubric.grade is not None  # noqa: S101 checked by load

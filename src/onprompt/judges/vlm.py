@@ -55,7 +55,8 @@ class VlmJudge(AnswerJudge):
     """Sample → question → answer → reading → verdict."""
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
-        super().__init__(settings, rubric.configure(rubric, settings), client)
+        configured = rubric.configure(rubric, settings) if rubric.configure else rubric
+        super().__init__(settings, configured, client)
         self.about = {
             "rubric": f"{self.rubric.name}/{self.rubric.version}",
             "rubric_sha256": hashlib.sha256(self.rubric.text.encode()).hexdigest(),

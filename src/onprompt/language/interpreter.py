@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onprompt.language import lexicon as lex
-from onprompt.language.ontology import is_a, parts
+from onprompt.language.ontology import is_a
 from onprompt.language.scene import Draft, SceneBuilder, degree, describe, relate
 from onprompt.language.tokens import Token
 from onprompt.language.tree import CLAUSES, MAX_DEPTH, NAME_PARTS, OBJECTS, SUBJECTS, Node, has_word
@@ -192,7 +192,7 @@ class Interpreter:
         head = node.head
         if depth > MAX_DEPTH:
             return []
-        if head is node:
+        if head is node:  # "above them is a moon"
             inner = {word.at for word in node.subtree()}
             after = [at for at in self.objects if at > node.at and at not in inner]
             return self.objects_of(self.nodes[after[0]]) if after else []
@@ -280,7 +280,7 @@ class Interpreter:
             if draft.absent:
                 owner = next((target for name, target, _ in draft.relations if name == "of"), None)
             elif not acting or {last, f"{last}s"} & lex.CLOTHES:
-                owner = next((other for name, other in draft.incoming if belongs(draft, name, other)), None)
+                owner = next((other for name, other in draft.incoming if belongs(draft, name)), None)
             owners.append(owner or draft)
         return list(dict.fromkeys(owners))
 
@@ -317,11 +317,10 @@ class Interpreter:
         return found
 
 
-def belongs(draft: Draft, relation: str, owner: Draft) -> bool:
-    """Whether an object is worn or, by nature, a part of another: hair, the door of a house."""
-    if relation != "with" or draft.canonical == "text" or draft.canonical in lex.BODY_PARTS:
-        return relation in {"with", *lex.BELONGING}
-    return draft.canonical in parts(owner.canonical)
+def belongs(draft: Draft, relation: str) -> bool:
+    """Whether an object is worn by another, or is its text or a part of its body."""
+    part = draft.canonical == "text" or draft.canonical in lex.BODY_PARTS
+    return relation in lex.BELONGING or (relation == "with" and part)
 
 
 def regroup_garment(node: Node) -> None:

@@ -1,4 +1,4 @@
-"""Synonyms, hypernyms and parts of names, and which names can be seen in an image.
+"""Synonyms and hypernyms of names, and which names can be seen in an image.
 
 What ontology.txt says takes precedence over WordNet.
 """
@@ -126,16 +126,6 @@ def rivals(name: str) -> frozenset[str]:
     same = synonyms(name)
     groups = (group for group in facts()["rivals"] if set(same) & set(group))
     return frozenset(other for group in groups for other in group if other not in same)
-
-
-@cache
-def parts(name: str) -> frozenset[str]:
-    """Names of the parts of a thing, or of what it is a kind of: the wheels of a car."""
-    kinds = [kind for concept in concepts(name) for kind in (concept, *closure(concept)) if isinstance(kind, int)]
-    direct = [part for kind in kinds for part in sense(kind).parts]
-    nested = [inner for part in direct for inner in (part, *sense(part).parts)]
-    ours = (part for other in (*synonyms(name), *broader(name)) for part in tables("parts").get(other, ()))
-    return frozenset({*ours, *(other for part in nested for other in names(part))})
 
 
 def is_a(name: str, *kinds: str) -> bool:

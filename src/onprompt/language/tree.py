@@ -253,17 +253,7 @@ def fix_verb_taken_for_modifier(node: Node, nodes: Sequence[Node]) -> bool:
     return True
 
 
-def fix_place(node: Node, nodes: Sequence[Node]) -> bool:
-    """`on a table, a tray` is about the tray; `a bagel behind four pigs under six candles`: the pigs are under them."""
-    before = nodes[node.at - 1]
-    if node.dep != "prep" or not node.head.is_noun or before.dep != "pobj" or before.head.head is not node.head:
-        return False
-    if node.is_spatial and before.head.is_spatial and not before.is_body_part:
-        node.attach(before, "prep")
-    return True
-
-
 FIXES = (
     *(fix_noun_taken_for_modifier, fix_verb_listed_as_noun, fix_noun_taken_for_verb, fix_adjective_taken_for_noun),
-    *(fix_verb_taken_for_modifier, fix_place),
+    fix_verb_taken_for_modifier,
 )

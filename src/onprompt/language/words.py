@@ -63,13 +63,12 @@ class WordNet(NamedTuple):
 
 
 class Sense(NamedTuple):
-    """A sense of WordNet: its safe synonyms, all its nouns, and the numbers of its kinds, members and parts."""
+    """A sense of WordNet: its safe synonyms, all its nouns, and the numbers of its kinds and members."""
 
     synonyms: tuple[str, ...]
     nouns: tuple[str, ...]
     kinds: tuple[int, ...]
     members: tuple[int, ...]
-    parts: tuple[int, ...]
 
 
 @cache
@@ -85,8 +84,8 @@ def sense(number: int) -> Sense:
     """The sense of that number."""
     words, *links = wordnet().lines[number].split(";")
     synonyms, others = (tuple(filter(None, part.split(","))) for part in words.split("|"))
-    kinds, members, parts = (tuple(map(int, part.split())) for part in links)
-    return Sense(synonyms, synonyms + others, kinds, members, parts)
+    kinds, members = (tuple(map(int, part.split())) for part in links[:2])  # the third are its parts
+    return Sense(synonyms, synonyms + others, kinds, members)
 
 
 def senses(noun: str) -> tuple[int, ...]:

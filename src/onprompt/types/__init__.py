@@ -1,57 +1,39 @@
 """The nouns and the contracts. At run time this package imports nothing else of ours."""
 
-from onprompt.types.contracts import FRAME as FRAME
-from onprompt.types.contracts import IMAGE as IMAGE
-from onprompt.types.contracts import NAMES as NAMES
-from onprompt.types.contracts import TEXT as TEXT
-from onprompt.types.contracts import Asks as Asks
-from onprompt.types.contracts import Backend as Backend
-from onprompt.types.contracts import Detector as Detector
-from onprompt.types.contracts import Engine as Engine
-from onprompt.types.contracts import Graded as Graded
-from onprompt.types.contracts import Input as Input
-from onprompt.types.contracts import Job as Job
-from onprompt.types.contracts import Judge as Judge
-from onprompt.types.contracts import Line as Line
-from onprompt.types.contracts import Matcher as Matcher
-from onprompt.types.contracts import Observed as Observed
-from onprompt.types.contracts import Reading as Reading
-from onprompt.types.contracts import Rubric as Rubric
-from onprompt.types.image import Box as Box
-from onprompt.types.image import Decoded as Decoded
-from onprompt.types.image import Detections as Detections
-from onprompt.types.image import NameMatch as NameMatch
-from onprompt.types.image import Picture as Picture
-from onprompt.types.image import Sighting as Sighting
-from onprompt.types.image import Swatch as Swatch
-from onprompt.types.image import Trait as Trait
-from onprompt.types.image import View as View
-from onprompt.types.question import Answer as Answer
-from onprompt.types.question import JudgePlan as JudgePlan
-from onprompt.types.question import Message as Message
-from onprompt.types.question import Part as Part
-from onprompt.types.question import Question as Question
-from onprompt.types.question import SentImage as SentImage
-from onprompt.types.question import TokenProbs as TokenProbs
-from onprompt.types.question import Usage as Usage
-from onprompt.types.scene import Attribute as Attribute
-from onprompt.types.scene import Count as Count
-from onprompt.types.scene import Edit as Edit
-from onprompt.types.scene import Name as Name
-from onprompt.types.scene import Relation as Relation
-from onprompt.types.scene import Scene as Scene
-from onprompt.types.scene import Thing as Thing
-from onprompt.types.verdict import Check as Check
-from onprompt.types.verdict import Claim as Claim
-from onprompt.types.verdict import EditEvidence as EditEvidence
-from onprompt.types.verdict import Evidence as Evidence
-from onprompt.types.verdict import FactorScore as FactorScore
-from onprompt.types.verdict import Finding as Finding
-from onprompt.types.verdict import Flag as Flag
-from onprompt.types.verdict import Found as Found
-from onprompt.types.verdict import ObjectChange as ObjectChange
-from onprompt.types.verdict import Outcome as Outcome
-from onprompt.types.verdict import PromptEvidence as PromptEvidence
-from onprompt.types.verdict import Sample as Sample
-from onprompt.types.verdict import Verdict as Verdict
-from onprompt.types.verdict import Voice as Voice
+from onprompt.types.contracts import (
+    FRAME,
+    IMAGE,
+    NAMES,
+    TEXT,
+    Asks,
+    Backend,
+    Detector,
+    Engine,
+    Graded,
+    Input,
+    Job,
+    Judge,
+    Line,
+    Matcher,
+    Reading,
+    Rubric,
+)
+from onprompt.types.image import Box, Decoded, Detections, NameMatch, Picture, Sighting, Swatch, Trait, View
+from onprompt.types.question import Answer, JudgePlan, Message, Part, Question, SentImage, TokenProbs, Usage
+from onprompt.types.scene import Attribute, Count, Edit, Name, Relation, Scene, Thing
+from onprompt.types.verdict import (
+    Check,
+    Claim,
+    EditEvidence,
+    Evidence,
+    FactorScore,
+    Finding,
+    Flag,
+    Found,
+    ObjectChange,
+    Outcome,
+    PromptEvidence,
+    Sample,
+    Verdict,
+    Voice,
+)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from onprompt.types.image import Detections, Picture
 from onprompt.types.question import Answer, JudgePlan, Part, Question, SentImage
 from onprompt.types.scene import Name
-from onprompt.types.verdict import Check, Evidence, FactorScore, Sample, Verdict
+from onprompt.types.verdict import Check, FactorScore, Sample, Verdict
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
@@ -55,27 +55,6 @@ class Graded(NamedTuple):
     interval: tuple[float, float] | None = None  # the middle 80 % of what `value` may be
 
 
-class Observed(Protocol):
-    """What a judge by evidence knows of a sample before grading."""
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        """Every claim, and what became of it."""
-
-    @property
-    def weights(self) -> tuple[bool, bool]:
-        """Whether it took the model files that measure attributes, and those that tell men from women."""
-
-    def flags(self, settings: Settings) -> Mapping[str, bool]:
-        """What to know before trusting the score."""
-
-    def measures(self, settings: Settings) -> Mapping[str, float | None]:
-        """The numbers behind the score."""
-
-    def evidence(self, settings: Settings) -> Evidence:
-        """What was asked for and seen."""
-
-
 def geometric_mean(shares: Mapping[str, float]) -> float:
     """The geometric mean of all factors: one that fails can't be made up for by the others."""
     return math.prod(shares.values()) ** (1 / len(shares))
@@ -84,11 +63,6 @@ def geometric_mean(shares: Mapping[str, float]) -> float:
 def not_asked(*_: object) -> Any:
     """In the place of a question that a rubric does not have."""
     raise TypeError("this rubric has no question for a model")
-
-
-def as_it_is(rubric: Rubric, settings: Settings) -> Rubric:  # noqa: ARG001
-    """A rubric that no setting changes."""
-    return rubric
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +89,7 @@ class Rubric:
     lines: Callable[[Verdict], Iterable[Line]] | None = field(default=None, repr=False)  # for the terminal
     protocol: Callable[[Verdict], str] | None = field(default=None, repr=False)  # the output that the text asks for
     explain: Callable[[Verdict, Settings], Iterable[str]] | None = field(default=None, repr=False)  # the arithmetic
-    configure: Callable[[Rubric, Settings], Rubric] = field(default=as_it_is, repr=False)  # a variant, by the settings
+    configure: Callable[[Rubric, Settings], Rubric] | None = field(default=None, repr=False)  # a variant, by settings
     folder_reader: str = "folder"  # the dataset reader for a folder
 
     def share(self, factor: str, score: float) -> float:

@@ -78,10 +78,6 @@ class Picture:
         return self.opened[0]
 
     @property
-    def is_decoded(self) -> bool:
-        return bool(self.opened)
-
-    @property
     def pixels(self) -> NDArray[uint8]:
         return self.decoded.pixels
 

@@ -4,8 +4,7 @@ import errno
 import functools
 import hashlib
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from filelock import FileLock
@@ -98,7 +97,7 @@ def pull(files: Sequence[File], settings: Settings) -> None:
     """Download the files that are absent or damaged. Processes that start together download once."""
     check_licences(files, settings)
     where = folder(settings)
-    with disk_errors(where):
+    try:
         where.mkdir(parents=True, exist_ok=True)
         with FileLock(where / ".lock"):
             needed = [file for file in files if state(file, settings) != "ready"]
@@ -106,16 +105,18 @@ def pull(files: Sequence[File], settings: Settings) -> None:
                 size = f"{file.bytes / 1e6:.1f} MB"
                 sys.stderr.write(f"downloading {file.name}: {file.use}, {size}, license {file.licence}\n")
             for file in needed:
-                # It may have been in the same archive as an earlier one.
-                if state(file, settings) != "ready":
+                if state(file, settings) != "ready":  # it may have been in the same archive as an earlier one
                     fetch(file, needed, settings)
+    except OSError as error:
+        why = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror or error
+        raise WeightsError(f"can't write to {where} ({why}): set ONPROMPT_HOME to another folder or disk") from error
 
 
 def fetch(file: File, needed: Sequence[File], settings: Settings) -> None:
     """Try each source in turn until one delivers the pinned bytes."""
     failures, mirror = [], settings.mirror
-    own = [f"url:{mirror.rstrip('/')}/{file.name}" if mirror.startswith(WEB) else f"folder:{mirror}"] if mirror else []
-    for source in (*own, *file.sources):
+    own = f"url:{mirror.rstrip('/')}/{file.name}" if mirror.startswith(WEB) else f"folder:{mirror}"
+    for source in (*([own] if mirror else ()), *file.sources):
         try:
             deliver(source, file, needed, folder(settings), SOURCE_TIMEOUT)
             return
@@ -126,16 +127,3 @@ def fetch(file: File, needed: Sequence[File], settings: Settings) -> None:
         "What you can do: connect to a network that reaches one of them; set ONPROMPT_MIRROR to a folder or URL that "
         f"has the file; or save it as\n  {location(file, settings)}\n(sha256 {file.sha256})"
     )
-
-
-@contextmanager
-def disk_errors(where: Path) -> Iterator[None]:
-    """Turn errors of the disk into messages that say what to do."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            message = f"the disk is full: free some space for {where}, or set ONPROMPT_HOME to another disk"
-        else:
-            message = f"can't write to {where} ({error.strerror or error}): set ONPROMPT_HOME to a writable folder"
-        raise WeightsError(message) from error

@@ -42,9 +42,9 @@ def pull(model: str, settings: Settings, say: Callable[[str], None]) -> Path:
         if settings.permissive and licence not in PERMISSIVE:
             raise UntrustedFile(f"{model} has the licence {licence}, which the setting permissive refuses")
         return download(model)
-    except UntrustedFile:
-        raise
     except Exception as error:  # of many types, all of which mean that the model can't be downloaded
+        if isinstance(error, UntrustedFile):
+            raise
         reason = str(error).strip().partition("\n")[0] or type(error).__name__
         raise NotFetched(f"can't download {model}: {reason}") from error
 

