@@ -28,30 +28,26 @@ def phrases(text: str) -> frozenset[str]:
     return frozenset(" ".join(form.split()) for form in forms) - {""}
 
 
-def verb_classes(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """The verbs of each class."""
-    classes: dict[str, set[str]] = defaultdict(set)
-    for verbs, names in table.items():
-        for name in names.split():
-            classes[name] |= phrases(verbs)
-    return {name: frozenset(verbs) for name, verbs in classes.items()}
-
-
 DATA: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
 WORDS = {name: phrases(text) for name, text in {**DATA["words"], **DATA["openings"]}.items()}
+IRREGULAR = {form: verb for verb, forms in DATA["irregular"].items() for form in forms.split()}
 VERBS = phrases("\n".join(DATA["verbs"]))
 FIRST_WORDS = frozenset(verb.split()[0] for verb in VERBS)
-CLASSES = verb_classes(DATA["verbs"]) | {name: phrases(text) for name, text in DATA["connectives"].items()}
-CLASSES["HUE"] = lex.COLORS
-IRREGULAR = {form: verb for verb, forms in DATA["irregular"].items() for form in forms.split()}
+CLASSES = defaultdict(frozenset[str], {name: phrases(text) for name, text in DATA["connectives"].items()})
+LOOKS = {word: operation for operation, words in DATA["looks"].items() for word in phrases(words)}
+CLASSES |= {"HUE": lex.COLORS, "ORIENTATION": lex.ORIENTATIONS, "SIZE": frozenset(LOOKS), "TEXT": lex.TEXT_NOUNS}
+CLASSES["NUMBER"] = WORDS["vaguely_many"] | lex.NUMBERS.keys() | set(map(str, range(100)))
+for verbs, names in DATA["verbs"].items():
+    for name in names.split():
+        CLASSES[name] |= phrases(verbs)
 
 CONJUNCTIONS = frozenset(("and", ",", "or"))
 DETERMINERS = lex.ARTICLES | lex.DEFINITE | lex.SOME | lex.NUMBERS.keys() | {"several", "many", "few", "no"}
 DEFINITE_OR_ARTICLE = lex.ARTICLES | lex.DEFINITE
-PRONOUNS = WORDS["personal"] | WORDS["demonstrative"] | WORDS["ones"] | {"her"}
 COLOR_NOUNS = CLASSES["COLOR"] | {"tone"}
 OPENINGS = {name: lex.Phrases(WORDS[name]) for name in ("polite", "wishes", "questions")}
-PLACES = lex.Phrases({*lex.RELATIONS, *lex.POSITIONS} - WORDS["not_places"] - CLASSES["INSTEAD"])
+CLASSES["RELATION"] = frozenset(lex.RELATIONS) - WORDS["not_places"] - CLASSES["INSTEAD"]
+CLASSES["PLACE"] = frozenset(lex.POSITIONS) | WORDS["place_adverbs"]
 
 
 def __getattr__(name: str) -> frozenset[str]:
@@ -69,12 +65,10 @@ def numeral(words: Sequence[str]) -> int | None:
 
 def is_adjective(word: str) -> bool:
     """Whether a word only describes."""
-    listed = word in WORDS["shades"] | WORDS["sizes"] | WORDS["typefaces"]
-    if listed or lex.kind_of(word) not in {None, "position"} or comparison(word):
+    if word in LOOKS or lex.kind_of(word) not in {None, "position"} or comparison(word):
         return True
-    roots = [word, *(adjective_lemmas(word) if word.endswith(("er", "est")) else ())]
-    adjective = any(root in vocabulary().adjectives for root in roots) or word.endswith(("ed", "ish"))
-    return adjective and not is_noun(word)
+    adjective = any(root in vocabulary().adjectives for root in (word, *adjective_lemmas(word)))
+    return (adjective or word.endswith(("ed", "ish"))) and not is_noun(word)
 
 
 def is_compound(noun: str, word: str) -> bool:
@@ -97,10 +91,9 @@ def plain_verb(word: str) -> str:
 
 def participle(verb: str) -> str:
     """The state that a verb brings about: `filled`, `covered`, `split`."""
-    if verb in DATA["states"]:
-        return str(DATA["states"][verb])
-    if verb in DATA["irregular"]:
-        return str(DATA["irregular"][verb]).split()[-1]
-    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
-        return verb[:-1] + "ied"
+    if known := DATA["states"].get(verb) or DATA["irregular"].get(verb):
+        return str(known).split()[-1]
     return verb + "d" if verb.endswith("e") else progressive(verb).removesuffix("ing") + "ed"
+
+
+CLASSES["DONE"] = frozenset(map(participle, CLASSES["COVER"]))
