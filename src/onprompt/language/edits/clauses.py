@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
-from onprompt.language.edits.phrases import COMMANDS, QUOTED, Phrase, matches
+from onprompt.language.edits.phrases import COMMANDS, DESCRIPTIONS, QUOTED, Phrase, matches
 from onprompt.language.tokens import Token
 from onprompt.language.words import is_known_word, is_noun, singular
 
@@ -80,13 +80,8 @@ def is_new_operation(before: Phrase, rest: Phrase) -> bool:
     if wish or is_command(rest):
         return True
     subject = rest.word_at(0) in lex.DEFINITE | {"it", "they", "he", "she", "all"}
-    return rest.word_at(0) == "there" or (subject and has_finite_verb(rest) and has_finite_verb(before))
-
-
-def has_finite_verb(clause: Phrase) -> bool:
-    """Whether a clause says what is or should be."""
-    end = next((at for at, word in enumerate(clause.words) if word in {",", "and"}), len(clause))
-    return bool(set(clause.words[:end]) & (lex.BE - {"'s"} | ed.MODALS | {"has", "had"}))
+    described = (next(matches(each, DESCRIPTIONS), None) for each in (before, rest))
+    return rest.word_at(0) == "there" or (subject and all(described))
 
 
 def split_objects(clause: Phrase) -> list[Phrase]:
@@ -127,6 +122,6 @@ def with_referents(clause: Phrase, antecedent: str) -> tuple[Phrase, bool]:
             noun = nouns[:2][-1]  # the first of the clause, else the antecedent
             meant, found = singular(noun) if word == "one" else noun, found or len(nouns) == 1
         elif at and is_noun(singular(word)) and not ed.is_adjective(word) and lex.kind_of(word) is None:
-            nouns += [word] * (word not in ed.DETERMINERS | ed.PARTICLES)
+            nouns += [word] * (word not in ed.DETERMINERS | ed.PARTICLES | ed.CLASSES["MORE"])
         units += [Token(part, unit.start, unit.end, name=part) for part in meant.split()] if meant else [unit]
     return Phrase(clause.instruction, tuple(units)), found

@@ -10,22 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from onprompt.language import lexicon as lex
+from onprompt.language import words as forms
 from onprompt.language.quantities import number
-from onprompt.language.words import (
-    adjective_lemmas,
-    comparison,
-    is_noun,
-    progressive,
-    singular,
-    verb_lemmas,
-    vocabulary,
-)
 
 
 def phrases(text: str) -> frozenset[str]:
     """The phrases between commas or line breaks, in the notation of lexicon.txt."""
-    forms = (form for item in re.split(r"[,\n]", text) for form in lex.expand(item))
-    return frozenset(" ".join(form.split()) for form in forms) - {""}
+    found = (form for item in re.split(r"[,\n]", text) for form in lex.expand(item))
+    return frozenset(" ".join(form.split()) for form in found) - {""}
 
 
 DATA: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
@@ -65,16 +57,16 @@ def numeral(words: Sequence[str]) -> int | None:
 
 def is_adjective(word: str) -> bool:
     """Whether a word only describes."""
-    if word in LOOKS or lex.kind_of(word) not in {None, "position"} or comparison(word):
+    if word in LOOKS or lex.kind_of(word) not in {None, "position"} or forms.comparison(word):
         return True
-    adjective = any(root in vocabulary().adjectives for root in (word, *adjective_lemmas(word)))
-    return (adjective or word.endswith(("ed", "ish"))) and not is_noun(word)
+    adjective = any(root in forms.vocabulary().adjectives for root in (word, *forms.adjective_lemmas(word)))
+    return (adjective or word.endswith(("ed", "ish"))) and not forms.is_noun(word)
 
 
 def is_compound(noun: str, word: str) -> bool:
     """Whether a word goes on with the noun before it: `wine glass`, `traffic lights`."""
-    forms = {f"{noun} {word}", f"{noun} {singular(word)}"}
-    return bool(forms & lex.COMPOUNDS) or any(map(is_noun, forms))
+    compounds = {f"{noun} {word}", f"{noun} {forms.singular(word)}"}
+    return bool(compounds & lex.COMPOUNDS) or any(map(forms.is_noun, compounds))
 
 
 def is_hedge(words: Sequence[str], at: int) -> bool:
@@ -85,15 +77,15 @@ def is_hedge(words: Sequence[str], at: int) -> bool:
 
 def plain_verb(word: str) -> str:
     """The verb of editing that a word is a form of: `removed`, `adding`, `shrank`; else the word."""
-    forms = verb_lemmas(word) if word.endswith(("ing", "ed")) else ()
-    return next((form for form in (word, IRREGULAR.get(word, ""), *forms) if form in FIRST_WORDS), word)
+    plain = forms.verb_lemmas(word) if word.endswith(("ing", "ed")) else ()
+    return next((form for form in (word, IRREGULAR.get(word, ""), *plain) if form in FIRST_WORDS), word)
 
 
 def participle(verb: str) -> str:
     """The state that a verb brings about: `filled`, `covered`, `split`."""
     if known := DATA["states"].get(verb) or DATA["irregular"].get(verb):
         return str(known).split()[-1]
-    return verb + "d" if verb.endswith("e") else progressive(verb).removesuffix("ing") + "ed"
+    return verb + "d" if verb.endswith("e") else forms.progressive(verb).removesuffix("ing") + "ed"
 
 
 CLASSES["DONE"] = frozenset(map(participle, CLASSES["COVER"]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
@@ -46,11 +47,6 @@ class Phrase:
         """The words in lower case, joined by blanks."""
         return " ".join(self.words)
 
-    @property
-    def quoted(self) -> str:
-        """The first quoted text, if any."""
-        return next((unit.text for unit in self.units if unit.text is not None), "")
-
     def __len__(self) -> int:
         return len(self.units)
 
@@ -63,10 +59,6 @@ class Phrase:
         inner = [at for at, word in enumerate(self.words) if word not in words]
         return Phrase(self.instruction, self.units[inner[0] : inner[-1] + 1] if inner else ())
 
-    def plus(self, other: Phrase) -> Phrase:
-        """These words and others."""
-        return Phrase(self.instruction, (*self.units, *other.units))
-
     def word_at(self, index: int) -> str:
         """A word, or nothing past the end."""
         return self.words[index] if index < len(self) else ""
@@ -75,7 +67,7 @@ class Phrase:
         """Without "all", "much", "look" in front; but "look at the camera", "turned on", "turn to the left" stay."""
         words, at = self.words, 0
         while at < len(self) - 1 and ed.is_hedge(words, at):
-            if words[at] in ed.COPULAS and words[at + 1] in ed.PLACE_ADVERBS | ed.PARTICLES:
+            if words[at] in ed.COPULAS - {"be"} and words[at + 1] in ed.PLACE_ADVERBS | ed.PARTICLES:
                 break
             at += 1
         return self.part(at)
@@ -141,18 +133,18 @@ class Phrase:
     def wording(self) -> str:
         """The words to write: in quotes, else after "the words", else all."""
         start = next((at for at, word in enumerate(self.words[:3]) if word in {"word", "words", "text"}), -1) + 1
-        return self.quoted or (self.part(start) if start < len(self) else self).text
+        quoted = next((unit.text for unit in self.units if unit.text is not None), "")
+        return quoted or (self.part(start) if start < len(self) else self).text
 
 
 # -- patterns -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A pattern that matches: its rule, and the words that it captures."""
 
     rule: str
-    captures: Mapping[str, Phrase] = field(default_factory=dict)
+    captures: dict[str, Phrase]
 
 
 def compile_term(term: str) -> str:
@@ -174,29 +166,29 @@ def compile_words(term: str) -> str:
     return f"(?: (?:{'|'.join(longest_first)})(?= |$)){'?' * term.endswith('?')}"
 
 
-def compile_patterns(table: Mapping[str, str]) -> list[tuple[re.Pattern[str], Match]]:
-    """Each pattern of a table as a regular expression, with the match that it makes."""
-    return [(re.compile("".join(map(compile_term, text.split()))), Match(rule)) for text, rule in table.items()]
+def compile_patterns(table: Mapping[str, str]) -> list[tuple[re.Pattern[str], str]]:
+    """Each pattern of a table as a regular expression, with its rule."""
+    return [(re.compile("".join(map(compile_term, pattern.split()))), rule) for pattern, rule in table.items()]
 
 
 COMMANDS, DESCRIPTIONS, VALUES = (compile_patterns(ed.DATA[name]) for name in ("commands", "descriptions", "values"))
 
 
-def matches(phrase: Phrase, patterns: Sequence[tuple[re.Pattern[str], Match]]) -> Iterator[Match]:
+def matches(phrase: Phrase, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Iterator[Match]:
     """The patterns that match some words, in their order."""
     line = "".join(f" {word}" for word in phrase.words)
-    for pattern, match in patterns:
+    for pattern, rule in patterns:
         if not (found := pattern.fullmatch(line)):
             continue
         named = (name for name in found.groupdict() if found[name])
         spans = {name: [line.count(" ", 0, end) for end in found.span(name)] for name in named}
-        boundary, ends = BOUNDARIES.get(match.rule), sorted(spans.values())
+        boundary, ends = BOUNDARIES.get(rule), sorted(spans.values())
         if boundary and len(spans) > 1 and ends[0][1] == ends[1][0]:  # no word separates the phrases
             start, end = ends[0][0], ends[1][1]
             if not (cut := boundary(phrase.part(start, end))):
                 continue
             spans = {"target": [start, start + cut], "value": [start + cut, end]}
-        yield replace(match, captures={name: phrase.part(*span) for name, span in spans.items()})
+        yield Match(rule, {name: phrase.part(*span) for name, span in spans.items()})
 
 
 # -- where a phrase ends ----------------------------------------------------------------------------------------------

@@ -12,18 +12,60 @@ from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
 from onprompt.language.edits import phrases
 from onprompt.language.edits import things as graph
-from onprompt.language.edits.clauses import is_command
+from onprompt.language.edits.clauses import LONGEST, is_command
 from onprompt.language.edits.phrases import Match, Phrase, matches
 from onprompt.language.edits.things import EMPTY, Operation, Target
-from onprompt.language.ontology import broader, canonical
+from onprompt.language.ontology import broader, canonical, is_concrete
+from onprompt.language.parser import parse
 from onprompt.language.quantities import quantity
 from onprompt.language.tokens import Token
-from onprompt.language.words import progressive, singular
+from onprompt.language.words import is_known_word, progressive, singular, vocabulary
 from onprompt.types import Attribute, Count, Edit, Scene, Thing
 
 PICTURE, NONE = Target(whole=True), Phrase("")
 SOME_TEXT, SOME, ANY_LEFT = Count(1, None), Count(1, None, confidence=0.5), Count(0, None, confidence=0.5)
 RELATIVE = ("relative count",)
+
+
+def interpret(context: Operation) -> list[Edit]:
+    """The edits that an operation asks for: by a pattern of commands, of descriptions, else as a phrase."""
+    command = context.command
+    if len(command) > LONGEST or ed.OPENINGS["questions"].at(command.words, 0):
+        return context.unclear(command)
+    if context.confidence != graph.WISH or is_command(command):
+        for match in matches(command, phrases.COMMANDS):
+            if edits := apply(context, match):
+                return edits
+    modal = bool(set(command.words) & ed.MODALS)
+    for match in matches(command, phrases.DESCRIPTIONS):
+        wish = context.confidence == graph.WISH or match.rule == "exist" or modal
+        if edits := apply(replace(context, confidence=graph.WISH if wish else graph.DESCRIPTION), match):
+            return edits
+    return read_phrase(context) if command else []
+
+
+def read_phrase(context: Operation) -> list[Edit]:
+    """A style, an action, a background; else a thing to add."""
+    phrase, wish = context.command, context.confidence == graph.WISH
+    context = context if wish else context.at_most(graph.PHRASE)
+    plain, definite = phrase.without_hedges(), phrase.is_definite
+    if not set(phrase.words) - ed.FIRST_WORDS - ed.VAGUE_VERBS - lex.RELATIONS.keys():
+        return context.unclear(phrase)
+    if plain.picture_properties:
+        return restyle(context, plain)
+    if {"recolor", "resize", "restyle"} & plain.described.keys():
+        return context.look(next(iter(plain.described)), [Target()], [], plain.text)
+    cut = phrases.predicate_start(phrase) if definite or wish else None
+    if cut and (definite or phrase.part(cut).is_action()):
+        return become(context, "acting", target=phrase.part(0, cut), value=phrase.part(cut))
+    if phrase.words[0] in vocabulary().verbs and phrase.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
+        return context.unclear(phrase, context.resolve(phrase.part(1))[0])
+    scene = parse(phrase.text, context.settings)
+    names = [thing.canonical for thing in scene.things[:1]]
+    concrete = any(is_concrete(name) and all(map(is_known_word, name.split())) for name in names)
+    if not concrete and phrase.words[-1] not in ed.BACKGROUND:
+        return context.unclear(phrase, Target(replace(scene, things=())))
+    return add(context, phrase)
 
 
 def apply(context: Operation, match: Match, **given: Phrase) -> list[Edit]:
@@ -62,7 +104,7 @@ def add(context: Operation, value: Phrase, target: Phrase | None = None) -> list
         return set_background(context, value.part(0, len(before)))  # a beach background
     if value.style:
         return restyle(context, value)
-    scene = context.parse(value.text)
+    scene = parse(value.text, context.settings)
     if not scene.things or scene.things[0].canonical in ed.ANYTHING:
         return context.unclear(value, Target(replace(scene, things=())))
     return [context.edit("add", graph.anchor(scene), scene)]
@@ -116,7 +158,7 @@ def keep_some(context: Operation, value: Phrase, target: Phrase | None = None) -
         return []
     if not target and kept[0].thing.count.explicit and not value.is_definite:
         return count(context, value)
-    scene = context.parse(value.text) if len(kept) > 1 else kept[0].scene
+    scene = parse(value.text, context.settings) if len(kept) > 1 else kept[0].scene
     keep = tuple(each.thing for each in kept if each.thing)
     return [replace(context.edit("remove", replace(of, scope="all others"), scene), keep=keep)]
 
@@ -162,21 +204,16 @@ def count(context: Operation, value: Phrase, target: Phrase | None = None) -> li
     return edits
 
 
-def count_more(context: Operation, target: Phrase, value: Phrase | None = None) -> list[Edit]:
-    """`two more birds`, `another cup`, `double the number of birds`."""
+def count_more(context: Operation, less: str = "", *, target: Phrase, value: Phrase = NONE) -> list[Edit]:
+    """`two more birds`, `another cup`, `double the number of birds`, and `less`: `fewer birds`."""
     edits = []
-    for each in context.resolve(target):
-        if each.thing:
-            step = (ed.numeral(value.words) if value else None) or (1 if each.thing.count.exact == 1 else None)
-            before = replace(each, scene=graph.with_head(each.scene, count=SOME))
-            more = graph.with_head(each.scene, count=Count(step or 2, None, confidence=0.5))
-            edits.append(context.edit("count", before, more, f"+{step}" if step else "more", RELATIVE))
+    for each in (each for each in context.resolve(target) if each.thing):
+        step = ed.numeral(value.words) or (1 if each.thing and each.thing.count.exact == 1 else None)
+        before = each if less else replace(each, scene=graph.with_head(each.scene, count=SOME))
+        after = ANY_LEFT if less else Count(step or 2, None, confidence=0.5)
+        said = less or (f"+{step}" if step else "more")
+        edits.append(context.edit("count", before, graph.with_head(each.scene, count=after), said, RELATIVE))
     return edits
-
-
-def fewer(context: Operation, target: Phrase) -> list[Edit]:
-    """`fewer birds`."""
-    return context.edits("count", target, lambda scene: graph.with_head(scene, count=ANY_LEFT), "fewer", RELATIVE)
 
 
 # -- how it looks -----------------------------------------------------------------------------------------------------
@@ -217,8 +254,8 @@ def recolor(context: Operation, otherwise: str = "", *, target: Phrase, value: P
 
 def set_background(context: Operation, value: Phrase) -> list[Edit]:
     """The background shows something else."""
-    background = Target(graph.single("the background", "background"))
-    return [context.edit("background", background, context.parse(f"{value.text} in the background"), value.text)]
+    shown = parse(f"{value.text} in the background", context.settings)
+    return [context.edit("background", Target(graph.single("the background", "background")), shown, value.text)]
 
 
 def write(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
@@ -241,8 +278,8 @@ def state(
 
 def say(context: Operation, operation: str, target: Phrase, value: Phrase) -> list[Edit]:
     """A sentence about something: `is filled with wine`, `is bigger than the dog`."""
-    shown = value.text if operation != "add" else ""
-    return context.edits(operation, target, lambda scene: context.said(scene, f"is {value.text}"), shown)
+    shown, targets = value.text if operation != "add" else "", [each for each in context.resolve(target) if each.thing]
+    return context.edits(operation, targets, lambda scene: context.said(scene, f"is {value.text}"), shown)
 
 
 def deny(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
@@ -277,22 +314,18 @@ def move(context: Operation, target: Phrase, value: Phrase | None = None) -> lis
 def put(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
     """`put the cup on the table` moves it, `put a cup on the table` adds it."""
     if not target.is_definite:
-        return add(context, target.plus(value))
+        return add(context, Phrase(target.instruction, target.units + value.units))
     if target.words[-1] in ed.PICTURE and len(value) > 1:
         return set_background(context, value.part(1))
     return move(context, target, value)
 
 
-def swap(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`swap the dog and the cat`: both go where the other was."""
-    return [*trade(context, target, value), *trade(context, value, target)]
-
-
-def trade(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`put the dog where the cat is`."""
-    if not target.is_definite:
+def take_place(context: Operation, both: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
+    """`put the dog where the cat is`; `swap the dog and the cat`: `both` go where the other was."""
+    if not (both or target.is_definite):
         return become(context, target=value, value=target)  # put a dog where the cat is
-    return [context.edit("move", context.resolve(target)[0], EMPTY, f"in place of {value.text}")]
+    pairs = ((target, value), (value, target))[: 1 + bool(both)]
+    return [context.edit("move", context.resolve(a)[0], EMPTY, f"in place of {b.text}") for a, b in pairs]
 
 
 # -- what it should be ------------------------------------------------------------------------------------------------
@@ -311,15 +344,14 @@ def become(context: Operation, acting: str = "", *, target: Phrase, value: Phras
             return edits
     targets, described, properties = context.resolve(target), value.described, value.picture_properties
     text = singular(target.words[-1]) in lex.TEXT_NOUNS - {"logo"} and not described  # but: make the text bold
-    if text or value.quoted or phrases.CLOCK_TIME.fullmatch(value.line):
+    if text or phrases.QUOTED in value.words or phrases.CLOCK_TIME.fullmatch(value.line):
         return write(context, value, target)
     if value.line in ed.VAGUE_ADJECTIVES:
         return context.unclear(value, targets[0])
-    if properties and (targets[0].whole or not described):
-        scenes = [replace(each.scene, properties=properties) for each in targets]
-        return [context.edit("restyle", *pair, value.text) for pair in zip(targets, scenes, strict=True)]
+    if properties and not described and not targets[0].whole:
+        return context.edits("restyle", targets, lambda scene: replace(scene, properties=properties), value.text)
     changed = {"move", "resize"} | ({"recolor"} if context.flags else set())  # make it blue
-    if described and (not targets[0].whole or changed & described.keys()):
+    if described and (not targets[0].whole or (changed & described.keys() and not properties)):
         return [edit for name in described for edit in context.look(name, targets, described[name], value.text)]
     return turn_into(context, bool(acting), target, value)
 
@@ -333,7 +365,7 @@ def turn_into(context: Operation, acting: bool, target: Phrase, value: Phrase) -
     scene = target.words[-1] == "scene" and not value.style  # change the scene to a beach
     if scene or (kind and kind.canonical in ed.BACKGROUND):
         return set_background(context, value)
-    if targets[0].whole and (value.described or not value.is_action(acting)):
+    if targets[0].whole and (value.style or not value.is_action(acting)):
         return restyle(context, value)
     if phrases.PLACE.fullmatch(f" {value.line}") or f"to {value.line}" in lex.POSITIONS:
         return move(context, target, value)
@@ -359,7 +391,7 @@ def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) 
 
 def replace_things(context: Operation, targets: list[Target], value: Phrase, kind: str = "") -> list[Edit]:
     """Things in place of others, of the same `kind` for "a red one"."""
-    new = context.parse(f"{value.part(0, len(value) - 1).text}{kind}" if kind else value.text)
+    new = parse(f"{value.part(0, len(value) - 1).text}{kind}" if kind else value.text, context.settings)
     return [replaced(context, targets, new, value.text)] if new.things else context.unclear(value, targets[0])
 
 
@@ -378,18 +410,18 @@ def replaced(context: Operation, targets: list[Target], new: Scene, value: str) 
 
 def instead(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
     """`a cat instead of the dog`, `put a cat in place of the dog`: what is done with it is read as usual."""
-    commanded = is_command(value)
-    if not commanded and context.confidence != graph.WISH:
+    if not is_command(value) and context.confidence != graph.WISH:
         context = context.at_most(graph.DESCRIPTION)
     if ed.numeral(target.words) is not None:
         return exist(context, value)  # four apples instead of two
-    match = next(matches(value, phrases.COMMANDS if commanded else phrases.DESCRIPTIONS), None)
-    context = replace(context, flags=() if match else context.flags)  # make it a cat instead of a dog
-    edits = apply(context, match) if match else []
-    if edits and edits[0].operation not in {"add", "replace"}:
-        return edits
-    new = edits[0].result if edits else context.parse(value.text)
-    return [replaced(context, context.resolve(target), new, new.prompt)] if new.things else []
+    new = parse(value.text, context.settings)
+    if is_command(value) or next(matches(value, phrases.DESCRIPTIONS), None):
+        context = replace(context, flags=())  # make it a cat instead of a dog
+        edit, *others = interpret(replace(context, command=value))
+        if edit.operation not in {"add", "replace"}:
+            return [edit, *others]
+        new = edit.result
+    return [replaced(context, context.resolve(target), new, new.prompt)]
 
 
 RULES: Mapping[str, Callable[..., list[Edit]]] = {name: rule for name, rule in vars().items() if callable(rule)}

@@ -47,11 +47,6 @@ class Target:
 # -- scenes as graphs of things ---------------------------------------------------------------------------------------
 
 
-def first_word(thing: Thing) -> str:
-    """By what a thing is introduced: a, the, her."""
-    return thing.phrase.lower().split()[0]
-
-
 def single(text: str, name: str) -> Scene:
     """A scene of one thing that the parser need not see."""
     return Scene(text, (Thing(text, name, Count(1, 1)),))
@@ -63,7 +58,7 @@ def heads(scene: Scene) -> list[Scene]:
         relation.target
         for thing in scene.things
         for relation in thing.relations
-        if not (relation.name == "of" and first_word(thing) in ed.THIRD_PERSON)
+        if not (relation.name == "of" and thing.phrase.lower().split()[0] in ed.THIRD_PERSON)
     }
     free = [at for at, thing in enumerate(scene.things) if at not in targets and thing.part_of is None]
     return [subgraph(scene, at) for at in free or range(min(1, len(scene.things)))]
@@ -114,7 +109,8 @@ def definite_phrase(thing: Thing) -> str:
 def anchor(scene: Scene) -> Target:
     """What of a scene is there already: the first thing with "the" that a new one refers to."""
     related = (subgraph(head, link.target) for head in heads(scene) for link in head.things[0].relations)
-    return next((Target(each) for each in related if first_word(each.things[0]) in lex.DEFINITE), Target())
+    given = (each for each in related if each.things[0].phrase.lower().split()[0] in lex.DEFINITE)
+    return Target(next(given, EMPTY))
 
 
 # -- from words to things ---------------------------------------------------------------------------------------------
@@ -156,10 +152,6 @@ class Operation:
     confidence: float
     flags: tuple[str, ...] = ()
 
-    def parse(self, text: str) -> Scene:
-        """The scene that a phrase describes."""
-        return parse(text, self.settings)
-
     def resolve(self, phrase: Phrase, text: str = "") -> list[Target]:
         """What words refer to, a target for each thing; `text` says more of it."""
         share, rest = split_share(phrase)
@@ -173,7 +165,7 @@ class Operation:
             return [Target(single(phrase.text, person) if person else EMPTY, whole=phrase.words[0] in {"it", "this"})]
         if (len(bare) == 1 and bare[0] in ed.PICTURE | ed.CLASSES["QUALITY"]) or phrase.line.endswith("time of day"):
             return [Target(whole=True)]
-        scene = self.parse(text or phrase.text)
+        scene = parse(text or phrase.text, self.settings)
         if not scene.things and phrase.words[0] in lex.DEFINITE and is_noun(phrase.words[-1]):
             pair = phrase.words[-2:]  # what the parser takes for a style is a thing after "the"
             scene = single(phrase.text, canonical(" ".join(pair if ed.is_compound(*pair) else pair[1:])))
@@ -193,24 +185,21 @@ class Operation:
         self, operation: str, target: Target, result: Scene = EMPTY, value: str = "", flags: Iterable[str] = ()
     ) -> Edit:
         """One edit, with the confidence and the flags of its parts."""
-        if target.thing and target.thing.canonical in ed.BACKGROUND and operation != "move":
+        if target.thing and target.thing.canonical in ed.BACKGROUND and operation not in {"move", "add"}:
             operation = "background"
         pronoun = ("pronoun",) if target.scene.prompt == "her" else self.flags
         pronoun = () if operation == "restyle" and target.whole else pronoun  # "make it night": the picture
         named = target.thing or target.whole or target.scope or pronoun
+        targetless, placeless = operation in NEEDS_TARGET and not named, operation == "move" and not result.things
         misspelt = any(unit.misspelt for unit in self.command.units)
-        raised = {
-            "no target": operation in NEEDS_TARGET and not named,
-            "misspelling repaired": misspelt,
-            "no result": operation == "move" and not result.things,
-        }
+        raised = ["no target"] * targetless + ["misspelling repaired"] * misspelt + ["no result"] * placeless
         factors = [1.0, *(thing.confidence for thing in (*target.scene.things, *result.things))]
-        factors += [MISSPELT] * misspelt + [NO_RESULT] * (raised["no result"] or bool(target.share))
+        factors += [MISSPELT] * misspelt + [NO_RESULT] * (placeless or bool(target.share))
         said = sorted({*target.scene.flags, *result.flags} - {"no objects"})
         return Edit(
             *(operation, self.written, target.thing, target.scene, target.scope, value, result),
             confidence=round(self.confidence * min(factors), 2),
-            flags=tuple(dict.fromkeys((*pronoun, *flags, *said, *(flag for flag, holds in raised.items() if holds)))),
+            flags=tuple(dict.fromkeys((*pronoun, *flags, *said, *raised))),
         )
 
     def edits(
@@ -229,7 +218,7 @@ class Operation:
         """A scene and what a sentence says of its first thing; the same scene where the parser loses that."""
         head = scene.things[0]
         subject = scene.prompt if len(scene.things) > 1 else definite_phrase(head)
-        said = self.parse(f"{subject} {predicate}")
+        said = parse(f"{subject} {predicate}", self.settings)
         for at, thing in enumerate(said.things):
             if thing.canonical == head.canonical:
                 attributes = with_attributes(scene, thing.attributes).things[0].attributes
