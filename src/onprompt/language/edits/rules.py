@@ -38,7 +38,7 @@ def interpret(context: Operation) -> list[Edit]:
                 return edits
     modal = bool(set(command.words) & ed.MODALS)
     for match in matches(command, phrases.DESCRIPTIONS):
-        wish = context.confidence == graph.WISH or match.rule == "exist" or modal
+        wish = context.confidence == graph.WISH or match.rule == "count" or modal
         if edits := apply(replace(context, confidence=graph.WISH if wish else graph.DESCRIPTION), match):
             return edits
     return read_phrase(context) if command else []
@@ -182,25 +182,22 @@ def nothing(context: Operation, value: Phrase) -> list[Edit]:
 # -- how many ---------------------------------------------------------------------------------------------------------
 
 
-def exist(context: Operation, value: Phrase) -> list[Edit]:
-    """`there should be three dogs`, `only one cup`: a number where it matters."""
-    wanted = quantity(value.words, 0, context.settings)
-    exactly = wanted and wanted.explicit and (wanted.exact != 1 or ed.ONLY & set(context.command.words))
-    return count(context, value) if exactly else add(context, value)
-
-
 def count(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
-    """A number of something; without a target, some are there already."""
-    edits = []
+    """A number of something: `change the two cups to three`, `there should be three dogs`; "one cup" is just there."""
+    wanted, edits = quantity(value.words, 0, context.settings), list[Edit]()
+    exactly = wanted and wanted.explicit and (wanted.exact != 1 or ed.ONLY & set(context.command.words))
+    if not target and not exactly:
+        return add(context, value)
     for each in context.resolve(target or value):
-        wanted = quantity(value.words, 0, context.settings) if target else each.thing and each.thing.count
-        if each.thing and wanted and wanted.explicit:
-            bare = each.thing.phrase.removeprefix(wanted.words).strip() or each.thing.phrase
+        asked = wanted if target else each.thing and each.thing.count
+        if each.thing and asked and asked.explicit:
+            bare = each.thing.phrase.removeprefix(asked.words).strip() or each.thing.phrase
             some = replace(each, scene=graph.with_head(each.scene, count=SOME_TEXT, phrase=bare))
-            number = wanted.words if wanted.exact is None else str(wanted.exact)
-            edits.append(
-                context.edit("count", each if target else some, graph.with_head(each.scene, count=wanted), number)
+            number, result = (
+                asked.words if asked.exact is None else str(asked.exact),
+                graph.with_head(each.scene, count=asked),
             )
+            edits.append(context.edit("count", each if target else some, result, number))
     return edits
 
 
@@ -298,7 +295,8 @@ def move(context: Operation, target: Phrase, value: Phrase | None = None) -> lis
     """`move the cup to the left`: what was said of its old place no longer holds."""
     if value is None:
         return context.edits("move", target, lambda _: EMPTY)
-    side, line, text = lex.POSITIONS.get(value.line), value.line, value.text
+    line, text = value.line, value.text
+    side = lex.POSITIONS.get(line) or lex.POSITIONS.get(f"to {line}")
 
     def there(scene: Scene) -> Scene:
         head = scene.things[0]
@@ -371,8 +369,7 @@ def turn_into(context: Operation, acting: bool, target: Phrase, value: Phrase) -
         return move(context, target, value)
     if value.is_action(acting):
         return [set_action(context, each, target, value) for each in targets]
-    ones = value.words[-1] in ed.ONES and len(value) > 1
-    return replace_things(context, targets, value, f" {kind.canonical}" if kind and ones else "")
+    return replace_things(context, targets, value)
 
 
 def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) -> Edit:
@@ -389,9 +386,9 @@ def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) 
     return context.edit("add", graph.anchor(result), result)
 
 
-def replace_things(context: Operation, targets: list[Target], value: Phrase, kind: str = "") -> list[Edit]:
-    """Things in place of others, of the same `kind` for "a red one"."""
-    new = parse(f"{value.part(0, len(value) - 1).text}{kind}" if kind else value.text, context.settings)
+def replace_things(context: Operation, targets: list[Target], value: Phrase) -> list[Edit]:
+    """Things in place of others."""
+    new = parse(value.text, context.settings)
     return [replaced(context, targets, new, value.text)] if new.things else context.unclear(value, targets[0])
 
 
@@ -413,7 +410,7 @@ def instead(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
     if not is_command(value) and context.confidence != graph.WISH:
         context = context.at_most(graph.DESCRIPTION)
     if ed.numeral(target.words) is not None:
-        return exist(context, value)  # four apples instead of two
+        return count(context, value)  # four apples instead of two
     new = parse(value.text, context.settings)
     if is_command(value) or next(matches(value, phrases.DESCRIPTIONS), None):
         context = replace(context, flags=())  # make it a cat instead of a dog
