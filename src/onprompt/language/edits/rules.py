@@ -193,10 +193,8 @@ def count(context: Operation, value: Phrase, target: Phrase | None = None) -> li
         if each.thing and asked and asked.explicit:
             bare = each.thing.phrase.removeprefix(asked.words).strip() or each.thing.phrase
             some = replace(each, scene=graph.with_head(each.scene, count=SOME_TEXT, phrase=bare))
-            number, result = (
-                asked.words if asked.exact is None else str(asked.exact),
-                graph.with_head(each.scene, count=asked),
-            )
+            number = asked.words if asked.exact is None else str(asked.exact)
+            result = graph.with_head(each.scene, count=asked)
             edits.append(context.edit("count", each if target else some, result, number))
     return edits
 
