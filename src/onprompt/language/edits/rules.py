@@ -46,17 +46,15 @@ def interpret(context: Operation) -> list[Edit]:
 
 def read_phrase(context: Operation) -> list[Edit]:
     """A style, an action, a background; else a thing to add."""
-    phrase, wish = context.command, context.confidence == graph.WISH
-    context = context if wish else context.at_most(graph.PHRASE)
-    plain, definite = phrase.without_hedges(), phrase.is_definite
+    phrase, plain = context.command, context.command.without_hedges()
+    context = context if context.confidence == graph.WISH else context.at_most(graph.PHRASE)
     if not set(phrase.words) - ed.FIRST_WORDS - ed.VAGUE_VERBS - lex.RELATIONS.keys():
         return context.unclear(phrase)
     if plain.picture_properties:
         return restyle(context, plain)
     if {"recolor", "resize", "restyle"} & plain.described.keys():
         return context.look(next(iter(plain.described)), [Target()], [], plain.text)
-    cut = phrases.predicate_start(phrase) if definite or wish else None
-    if cut and (definite or phrase.part(cut).is_action()):
+    if phrase.is_definite and (cut := phrases.predicate_start(phrase)):
         return become(context, "acting", target=phrase.part(0, cut), value=phrase.part(cut))
     if phrase.words[0] in vocabulary().verbs and phrase.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
         return context.unclear(phrase, context.resolve(phrase.part(1))[0])
