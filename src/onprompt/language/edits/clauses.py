@@ -8,8 +8,7 @@ from difflib import get_close_matches
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
-from onprompt.language.edits.patterns import COMMANDS, matches
-from onprompt.language.edits.phrase import QUOTED, Phrase
+from onprompt.language.edits.phrases import COMMANDS, DESCRIPTIONS, QUOTED, Phrase, matches
 from onprompt.language.tokens import Token
 from onprompt.language.words import is_known_word, is_noun, singular
 
@@ -19,18 +18,14 @@ LOOK_AHEAD = 20  # words that decide whether a new operation begins
 ENDINGS = re.compile(f"(?: ,| (?:{'|'.join(map(re.escape, sorted(ed.ENDINGS)))}))+$")
 JOINTS = frozenset((*ed.JOINTS, ","))
 KEEPING = tuple(f"{verb} " for verb in ed.CLASSES["KEEP"])
-PHRASAL_VERBS = tuple(f"{verb} " for verb in ed.VERBS if " " in verb)
 REMOVING = tuple(f"{verb} " for verb in ed.CLASSES["REMOVE"] | {"keep", "leave"})
 WHOLE_VERBS = lex.Phrases(ed.VERBS)
 
 
 def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
     """A clause without its politeness, and whether it is a wish for what should be seen ("what if", "I want")."""
-    kept, wish = ENDINGS.sub("", clause.line), False
-    clause = clause.part(0, kept.count(" ") + 1)
-    if len(clause) > 2 and clause.words[0] in ed.MODALS and clause.words[1] in ed.DETERMINERS:
-        clause, wish = clause.part(1), True  # can the boy hold a ball?
-    if len(clause) > 2 and clause.words[0] in {"i", "we"} and ed.plain_verb(clause.words[1]) != clause.words[1]:
+    clause, wish = clause.part(0, ENDINGS.sub("", clause.line).count(" ") + 1), False
+    if clause.words[0] in {"i", "we"} and ed.plain_verb(clause.word_at(1)) != clause.word_at(1):
         clause = clause.part(1)  # I removed the dog
     while clause:
         polite, wishing = (ed.OPENINGS[name].at(clause.words, 0) for name in ("polite", "wishes"))
@@ -38,10 +33,10 @@ def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
         if not opening:
             break
         clause = clause.part(len(opening.split()))
-        wish |= opening == wishing and not (polite == wishing and is_command(with_plain_verb(clause)))
+        wish |= opening == wishing and not (polite and is_command(with_plain_verb(clause)))  # how about adding a dog
     clause = with_plain_verb(clause)
-    only = clause.words[:1] == ("only",) and clause.words[1:2] not in {("keep",), ("leave",)}
-    return clause.part(1) if only and is_command(clause.part(1)) else clause, wish
+    only = clause.words[:1] == ("only",) and is_command(clause.part(1)) and not clause.part(1).line.startswith(KEEPING)
+    return clause.part(1) if only else clause, wish
 
 
 def with_plain_verb(clause: Phrase) -> Phrase:
@@ -62,48 +57,31 @@ def is_command(clause: Phrase) -> bool:
         return False
     if clause.words[0] in ed.EXCEPTING:
         return clause.line.startswith(KEEPING)
-    second = clause.words[1]
-    if clause.line.startswith(PHRASAL_VERBS) or second in {"on", "off", "in", "out"}:
-        return len(clause) > 2 or clause.words[0] == "zoom"
-    return second not in lex.RELATIONS and second not in {"and", ",", "or", "'s", "is", "are"}
+    return clause.words[1] not in (lex.RELATIONS.keys() - ed.PARTICLES) | {"and", ",", "or", "'s", "is", "are"}
 
 
 def split_clauses(sentence: Phrase) -> list[Phrase]:
     """The operations of a sentence: a new one begins where a verb of editing follows "and", "then" or a comma."""
     cuts, words = [0], sentence.words
     for at in range(1, len(words)):
-        new = words[at] in ed.EXCEPTING
-        if new or (words[at - 1] in JOINTS and words[at] not in JOINTS):
+        if words[at] in ed.EXCEPTING or (words[at - 1] in JOINTS and words[at] not in JOINTS):
             before, rest = sentence.part(max(cuts[-1], at - LOOK_AHEAD), at), sentence.part(at, at + LOOK_AHEAD)
-            said, _ = strip_politeness(strip_joints(before))
-            cuts += [at] * (len(said) > 0 and is_new_operation(before, rest))
-    parts = [strip_joints(sentence.part(start, end)) for start, end in zip(cuts, [*cuts[1:], None], strict=True)]
+            cuts += [at] * is_new_operation(before.without(JOINTS), rest)
+    parts = (sentence.part(start, end).without(JOINTS) for start, end in zip(cuts, [*cuts[1:], None], strict=True))
     return [clause for part in parts if part for clause in split_objects(part)]
 
 
 def is_new_operation(before: Phrase, rest: Phrase) -> bool:
     """Whether a new operation begins with `rest`."""
-    if rest.words[0] in ed.SPARING and strip_politeness(before)[0].line.startswith(REMOVING):
+    said = strip_politeness(before)[0] if before else before
+    if not said or (rest.words[0] in ed.SPARING and said.line.startswith(REMOVING)):
         return False  # remove all cups except the red one
     rest, wish = strip_politeness(rest)
     if wish or is_command(rest):
         return True
-    if rest.words[:1] == ("there",):
-        return len(rest) > 2 and rest.words[1] in lex.BE | ed.MODALS | {"'s"}
-    definite = lex.DEFINITE | {"it", "they", "he", "she", "all"}
-    return len(rest) > 0 and rest.words[0] in definite and has_finite_verb(rest) and has_finite_verb(before)
-
-
-def has_finite_verb(clause: Phrase) -> bool:
-    """Whether a clause says what is or should be."""
-    end = next((at for at, word in enumerate(clause.words) if word in {",", "and"}), len(clause))
-    return bool(set(clause.words[:end]) & (lex.BE - {"'s"} | ed.MODALS | {"has", "had"}))
-
-
-def strip_joints(clause: Phrase) -> Phrase:
-    """A clause without the conjunctions at its ends."""
-    inner = [at for at, word in enumerate(clause.words) if word not in JOINTS]
-    return clause.part(inner[0], inner[-1] + 1) if inner else clause.part(0, 0)
+    subject = rest.word_at(0) in lex.DEFINITE | {"it", "they", "he", "she", "all"}
+    described = (next(matches(each, DESCRIPTIONS), None) for each in (before, rest))
+    return rest.word_at(0) == "there" or (subject and all(described))
 
 
 def split_objects(clause: Phrase) -> list[Phrase]:
@@ -111,11 +89,11 @@ def split_objects(clause: Phrase) -> list[Phrase]:
     command, _ = strip_politeness(clause)
     if not is_command(command) or len(command) > LONGEST:
         return [clause]
-    size = len(WHOLE_VERBS.at(command.words[:-1], 0).split()) or 1
+    size = len(WHOLE_VERBS.at(command.words, 0).split()) or 1
     for at in range(size + 2, len(command) - 1):
         if command.words[at] not in {"and", ","} or command.words[at + 1] not in ed.DETERMINERS | {"and"}:
             continue
-        rest = strip_joints(command.part(at + 1))
+        rest = command.part(at).without(JOINTS)
         start = rest.units[0].start if rest else 0
         verb = tuple(replace(unit, start=start, end=start) for unit in command.units[:size])  # not written here
         again = Phrase(command.instruction, (*verb, *rest.units))
@@ -123,14 +101,9 @@ def split_objects(clause: Phrase) -> list[Phrase]:
         if not first or not second or len(first.captures) < 2:
             continue
         # also "the color of the shirt to red and the pants to black"
-        if first.pattern == second.pattern or (first.rule, second.rule) == ("recolor", "become"):
+        if first.rule == second.rule or (first.rule, second.rule) == ("recolor", "become"):
             return [command.part(0, at), *split_objects(again)]
     return [clause]
-
-
-def describes(word: str) -> bool:
-    """Whether a word says which one of a kind is meant."""
-    return ed.is_adjective(word) or lex.kind_of(word) is not None or word in ed.MORE
 
 
 def with_referents(clause: Phrase, antecedent: str) -> tuple[Phrase, bool]:
@@ -138,20 +111,17 @@ def with_referents(clause: Phrase, antecedent: str) -> tuple[Phrase, bool]:
     units: list[Token] = []
     nouns, found, words = [antecedent.rpartition(" ")[2]], False, (*clause.words, "")
     for at, unit in enumerate(clause.units):
-        word, after = unit.lower, words[at + 1]
+        word, before, after, meant = words[at], words[at - 1], words[at + 1], ""
         owned = word == "her" and after and after not in lex.ARTICLES and after not in lex.RELATIONS
-        meant = ""
-        if word in ed.OBJECTS and not owned and words[at - 1] not in {"that", "so", "as"}:
+        described = ed.is_adjective(before) or lex.kind_of(before) or before in ed.CLASSES["MORE"]
+        if word in ed.OBJECTS and not owned and before not in {"that", "so", "as"}:
             person = ed.DATA["persons"].get(word, "")
             meant = antecedent if antecedent.endswith(person) else f"the {person}"
             found = True
-        elif word in ed.ONES and after != "of" and words[at - 1] not in ed.ONLY and describes(words[at - 1]):
+        elif word in ed.ONES and described and after != "of" and before not in ed.ONLY:
             noun = nouns[:2][-1]  # the first of the clause, else the antecedent
             meant, found = singular(noun) if word == "one" else noun, found or len(nouns) == 1
-        elif at and is_noun(singular(word)) and not describes(word) and word not in ed.DETERMINERS | ed.PARTICLES:
-            nouns.append(word)
-        if meant:
-            units += [Token(part, unit.start, unit.end, name=part) for part in meant.split()]
-        else:
-            units.append(unit)
+        elif at and is_noun(singular(word)) and not ed.is_adjective(word) and lex.kind_of(word) is None:
+            nouns += [word] * (word not in ed.DETERMINERS | ed.PARTICLES | ed.CLASSES["MORE"])
+        units += [Token(part, unit.start, unit.end, name=part) for part in meant.split()] if meant else [unit]
     return Phrase(clause.instruction, tuple(units)), found

@@ -10,48 +10,36 @@ from pathlib import Path
 from typing import Any
 
 from onprompt.language import lexicon as lex
+from onprompt.language import words as forms
 from onprompt.language.quantities import number
-from onprompt.language.words import (
-    adjective_lemmas,
-    comparison,
-    is_noun,
-    progressive,
-    singular,
-    verb_lemmas,
-    vocabulary,
-)
 
 
 def phrases(text: str) -> frozenset[str]:
     """The phrases between commas or line breaks, in the notation of lexicon.txt."""
-    forms = (form for item in re.split(r"[,\n]", text) for form in lex.expand(item))
-    return frozenset(" ".join(form.split()) for form in forms) - {""}
-
-
-def verb_classes(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """The verbs of each class."""
-    classes: dict[str, set[str]] = defaultdict(set)
-    for verbs, names in table.items():
-        for name in names.split():
-            classes[name] |= phrases(verbs)
-    return {name: frozenset(verbs) for name, verbs in classes.items()}
+    found = (form for item in re.split(r"[,\n]", text) for form in lex.expand(item))
+    return frozenset(" ".join(form.split()) for form in found) - {""}
 
 
 DATA: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
 WORDS = {name: phrases(text) for name, text in {**DATA["words"], **DATA["openings"]}.items()}
+IRREGULAR = {form: verb for verb, forms in DATA["irregular"].items() for form in forms.split()}
 VERBS = phrases("\n".join(DATA["verbs"]))
 FIRST_WORDS = frozenset(verb.split()[0] for verb in VERBS)
-CLASSES = verb_classes(DATA["verbs"]) | {name: phrases(text) for name, text in DATA["connectives"].items()}
-CLASSES["HUE"] = lex.COLORS
-IRREGULAR = {form: verb for verb, forms in DATA["irregular"].items() for form in forms.split()}
+CLASSES = defaultdict(frozenset[str], {name: phrases(text) for name, text in DATA["connectives"].items()})
+LOOKS = {word: operation for operation, words in DATA["looks"].items() for word in phrases(words)}
+CLASSES |= {"HUE": lex.COLORS, "ORIENTATION": lex.ORIENTATIONS, "SIZE": frozenset(LOOKS), "TEXT": lex.TEXT_NOUNS}
+CLASSES["NUMBER"] = WORDS["vaguely_many"] | lex.NUMBERS.keys() | set(map(str, range(100)))
+for verbs, names in DATA["verbs"].items():
+    for name in names.split():
+        CLASSES[name] |= phrases(verbs)
 
 CONJUNCTIONS = frozenset(("and", ",", "or"))
 DETERMINERS = lex.ARTICLES | lex.DEFINITE | lex.SOME | lex.NUMBERS.keys() | {"several", "many", "few", "no"}
 DEFINITE_OR_ARTICLE = lex.ARTICLES | lex.DEFINITE
-PRONOUNS = WORDS["personal"] | WORDS["demonstrative"] | WORDS["ones"] | {"her"}
 COLOR_NOUNS = CLASSES["COLOR"] | {"tone"}
 OPENINGS = {name: lex.Phrases(WORDS[name]) for name in ("polite", "wishes", "questions")}
-PLACES = lex.Phrases({*lex.RELATIONS, *lex.POSITIONS} - WORDS["not_places"] - CLASSES["INSTEAD"])
+CLASSES["RELATION"] = frozenset(lex.RELATIONS) - WORDS["not_places"] - CLASSES["INSTEAD"]
+CLASSES["PLACE"] = frozenset(lex.POSITIONS) | WORDS["place_adverbs"]
 
 
 def __getattr__(name: str) -> frozenset[str]:
@@ -69,18 +57,16 @@ def numeral(words: Sequence[str]) -> int | None:
 
 def is_adjective(word: str) -> bool:
     """Whether a word only describes."""
-    listed = word in WORDS["shades"] | WORDS["sizes"] | WORDS["typefaces"]
-    if listed or lex.kind_of(word) not in {None, "position"} or comparison(word):
+    if word in LOOKS or lex.kind_of(word) not in {None, "position"} or forms.comparison(word):
         return True
-    roots = [word, *(adjective_lemmas(word) if word.endswith(("er", "est")) else ())]
-    adjective = any(root in vocabulary().adjectives for root in roots) or word.endswith(("ed", "ish"))
-    return adjective and not is_noun(word)
+    adjective = any(root in forms.vocabulary().adjectives for root in (word, *forms.adjective_lemmas(word)))
+    return (adjective or word.endswith(("ed", "ish"))) and not forms.is_noun(word)
 
 
 def is_compound(noun: str, word: str) -> bool:
     """Whether a word goes on with the noun before it: `wine glass`, `traffic lights`."""
-    forms = {f"{noun} {word}", f"{noun} {singular(word)}"}
-    return bool(forms & lex.COMPOUNDS) or any(map(is_noun, forms))
+    compounds = {f"{noun} {word}", f"{noun} {forms.singular(word)}"}
+    return bool(compounds & lex.COMPOUNDS) or any(map(forms.is_noun, compounds))
 
 
 def is_hedge(words: Sequence[str], at: int) -> bool:
@@ -91,16 +77,15 @@ def is_hedge(words: Sequence[str], at: int) -> bool:
 
 def plain_verb(word: str) -> str:
     """The verb of editing that a word is a form of: `removed`, `adding`, `shrank`; else the word."""
-    forms = verb_lemmas(word) if word.endswith(("ing", "ed")) else ()
-    return next((form for form in (word, IRREGULAR.get(word, ""), *forms) if form in FIRST_WORDS), word)
+    plain = forms.verb_lemmas(word) if word.endswith(("ing", "ed")) else ()
+    return next((form for form in (word, IRREGULAR.get(word, ""), *plain) if form in FIRST_WORDS), word)
 
 
 def participle(verb: str) -> str:
     """The state that a verb brings about: `filled`, `covered`, `split`."""
-    if verb in DATA["states"]:
-        return str(DATA["states"][verb])
-    if verb in DATA["irregular"]:
-        return str(DATA["irregular"][verb]).split()[-1]
-    if verb.endswith("y") and verb[-2:-1] not in "aeiou":
-        return verb[:-1] + "ied"
-    return verb + "d" if verb.endswith("e") else progressive(verb).removesuffix("ing") + "ed"
+    if known := DATA["states"].get(verb) or DATA["irregular"].get(verb):
+        return str(known).split()[-1]
+    return verb + "d" if verb.endswith("e") else forms.progressive(verb).removesuffix("ing") + "ed"
+
+
+CLASSES["DONE"] = frozenset(map(participle, CLASSES["COVER"]))

@@ -5,191 +5,148 @@ Most say something of a thing ("the lamp is turned on") and let the prompt parse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
+from onprompt.language.edits import phrases
 from onprompt.language.edits import things as graph
-from onprompt.language.edits.clauses import is_command
-from onprompt.language.edits.patterns import COMMANDS, DESCRIPTIONS, Match, matches
-from onprompt.language.edits.phrase import CLOCK_TIME, Phrase, place_start, starts_place
-from onprompt.language.edits.things import EMPTY, Target, resolve, single, split_share
-from onprompt.language.ontology import broader, canonical
+from onprompt.language.edits.clauses import LONGEST, is_command
+from onprompt.language.edits.phrases import Match, Phrase, matches
+from onprompt.language.edits.things import EMPTY, Operation, Target
+from onprompt.language.ontology import broader, canonical, is_concrete
 from onprompt.language.parser import parse
 from onprompt.language.quantities import quantity
-from onprompt.language.words import progressive, singular, vocabulary
-from onprompt.settings import Settings
+from onprompt.language.tokens import Token
+from onprompt.language.words import is_known_word, progressive, singular, vocabulary
 from onprompt.types import Attribute, Count, Edit, Scene, Thing
 
-# Confidence in a reading: a verb of editing, a wish, a description of the result, a mere phrase, nothing to go by.
-COMMAND, WISH, DESCRIPTION, PHRASE, UNCLEAR = 1.0, 0.9, 0.7, 0.5, 0.2
-MISSPELT = 0.8  # as in the prompt parser
-NO_RESULT = 0.6  # at most, where nothing says what should be seen
-NOTHING_TO_DO, RELATIVE = "nothing to do", ("relative count",)
-NEEDS_TARGET = frozenset(("remove", "replace", "recolor", "resize", "move", "action"))
-SOME_TEXT = Count(1, None)
-SOME, ANY_LEFT = Count(1, None, confidence=0.5), Count(0, None, confidence=0.5)
+PICTURE, NONE = Target(whole=True), Phrase("")
+SOME_TEXT, SOME, ANY_LEFT = Count(1, None), Count(1, None, confidence=0.5), Count(0, None, confidence=0.5)
+RELATIVE = ("relative count",)
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation of an instruction."""
+def interpret(context: Operation) -> list[Edit]:
+    """The edits that an operation asks for: by a pattern of commands, of descriptions, else as a phrase."""
+    command = context.command
+    if len(command) > LONGEST or ed.OPENINGS["questions"].at(command.words, 0):
+        return context.unclear(command)
+    if context.confidence != graph.WISH or is_command(command):
+        for match in matches(command, phrases.COMMANDS):
+            if edits := apply(context, match):
+                return edits
+    modal = bool(set(command.words) & ed.MODALS)
+    for match in matches(command, phrases.DESCRIPTIONS):
+        wish = context.confidence == graph.WISH or match.rule == "count" or modal
+        if edits := apply(replace(context, confidence=graph.WISH if wish else graph.DESCRIPTION), match):
+            return edits
+    return read_phrase(context) if command else []
 
-    settings: Settings
-    written: str
-    command: Phrase  # without its politeness and pronouns
-    confidence: float
-    flags: tuple[str, ...] = ()
 
-    def parse(self, text: str) -> Scene:
-        """The scene that a phrase describes."""
-        return parse(text, self.settings)
+def read_phrase(context: Operation) -> list[Edit]:
+    """A style, an action, a background; else a thing to add."""
+    phrase, plain = context.command, context.command.without_hedges()
+    context = context if context.confidence == graph.WISH else context.at_most(graph.PHRASE)
+    if not set(phrase.words) - ed.FIRST_WORDS - ed.VAGUE_VERBS - lex.RELATIONS.keys():
+        return context.unclear(phrase)
+    if plain.picture_properties:
+        return restyle(context, plain)
+    if {"recolor", "resize", "restyle"} & plain.described.keys():
+        return context.look(next(iter(plain.described)), [Target()], [], plain.text)
+    if phrase.is_definite and (cut := phrases.predicate_start(phrase)):
+        return become(context, "acting", target=phrase.part(0, cut), value=phrase.part(cut))
+    if phrase.words[0] in vocabulary().verbs and phrase.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
+        return context.unclear(phrase, context.resolve(phrase.part(1))[0])
+    scene = parse(phrase.text, context.settings)
+    names = [thing.canonical for thing in scene.things[:1]]
+    concrete = any(is_concrete(name) and all(map(is_known_word, name.split())) for name in names)
+    if not concrete and phrase.words[-1] not in ed.BACKGROUND:
+        return context.unclear(phrase, Target(replace(scene, things=())))
+    return add(context, phrase)
 
-    def resolve(self, phrase: Phrase, text: str = "") -> list[Target]:
-        """What words refer to, a target for each thing."""
-        return resolve(phrase, self.settings, text)
 
-    def at_most(self, confidence: float) -> Operation:
-        """The same operation, with less confidence."""
-        return replace(self, confidence=min(self.confidence, confidence))
+def apply(context: Operation, match: Match, **given: Phrase) -> list[Edit]:
+    """The edits of a match; none where its rule does not fit after all."""
+    captures = {**given, **match.captures}
+    vague = any(phrase.words[0] in ed.ANYTHING for phrase in captures.values())  # make it something else
+    if vague and match.rule not in {"keep", "nothing"}:
+        return context.unclear(context.command)
+    rule, _, template = match.rule.partition(": ")
+    if template:
+        captures["value"] = filled(template, context.command, captures.get("value"))
+    name, *arguments = rule.split(maxsplit=3)
+    return RULES[name](context, *arguments, **captures)
 
-    def edit(
-        self, operation: str, target: Target, result: Scene = EMPTY, value: str = "", flags: Iterable[str] = ()
-    ) -> Edit:
-        """One edit, with the confidence and the flags of its parts."""
-        pronoun = ("pronoun",) if target.scene.prompt == "her" else self.flags
-        pronoun = () if operation == "restyle" and target.whole else pronoun  # "make it night": the picture
-        targetless = not (target.thing or target.whole or pronoun or target.scope == "all others")
-        misspelt = any(unit.misspelt for unit in self.command.units)
-        placeless = operation == "move" and not result.things
-        raised = {
-            "no target": targetless and operation in NEEDS_TARGET and target.scope == "",
-            "misspelling repaired": misspelt,
-            "no result": placeless,
-        }
-        things = (*target.scene.things, *result.things)
-        factors = [1.0, *(thing.confidence for thing in things), MISSPELT if misspelt else 1.0]
-        factors.append(NO_RESULT if placeless else 1.0)
-        said = sorted({*target.scene.flags, *result.flags} - {"no objects"})
-        return Edit(
-            *(operation, self.written, target.thing, target.scene, target.scope, value, result),
-            confidence=round(self.confidence * min(factors), 2),
-            flags=tuple(dict.fromkeys((*pronoun, *flags, *said, *(flag for flag, holds in raised.items() if holds)))),
-        )
 
-    def with_attributes(
-        self, operation: str, targets: list[Target], attributes: list[Attribute], value: str
-    ) -> list[Edit]:
-        """An edit for each thing, with other attributes."""
-        return [
-            self.edit(
-                "background" if each.is_background and operation != "move" else operation,
-                each,
-                graph.with_attributes(each.scene, attributes) if each.thing else EMPTY,
-                value,
-            )
-            for each in targets
-        ]
-
-    def saying(self, operation: str, targets: list[Target], predicate: str, value: str = "") -> list[Edit]:
-        """An edit for each thing, with what a sentence says of it."""
-        return [self.edit(operation, each, self.said(each.scene, predicate), value) for each in targets if each.thing]
-
-    def said(self, scene: Scene, predicate: str) -> Scene:
-        """A scene and what a sentence says of its first thing; the same scene where the parser loses that."""
-        head = scene.things[0]
-        said = self.parse(f"{graph.definite_phrase(head)} {predicate}")
-        names = [thing.canonical for thing in said.things]
-        known = head.canonical in names
-        return graph.joined(scene, graph.subgraph(said, names.index(head.canonical)), same=True) if known else scene
-
-    def unclear(self, phrase: Phrase, target: Target | None = None) -> list[Edit]:
-        """An operation that no rule understands."""
-        return [self.at_most(UNCLEAR).edit("other", target or Target(), value=phrase.text, flags=["not understood"])]
+def filled(template: str, command: Phrase, value: Phrase | None) -> Phrase:
+    """The words of a template, with those of a value in place of `Y` and the verb's participle of `DONE`."""
+    start, units = value.units[0].start if value else 0, list[Token]()
+    for word in template.replace("DONE", ed.participle(command.words[0])).split():
+        units += value.units if value and word == "Y" else [Token(word, start, start, name=word)]
+    return Phrase(command.instruction, tuple(units))
 
 
 # -- what is there ----------------------------------------------------------------------------------------------------
 
 
-def add(context: Operation, value: Phrase) -> list[Edit]:
-    """`add a dog`; also a text, a style, a background, and more of the same."""
-    if value.is_text:
-        cut = place_start(value.words) or len(value)
-        return write(context, value.part(0, cut), value.part(cut + 1) or None)
+def add(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
+    """`add a dog`, `give the man a hat`; also a style and a background."""
     if set(value.words) <= ed.PICTURE | lex.DEFINITE:
         return context.unclear(value)
-    if style_of(value):
+    targets = context.resolve(target) if target else [Target()]
+    if targets[0].thing:
+        return [give(context, each, value) for each in targets]
+    *before, last = value.words
+    if last in ed.BACKGROUND and before and before[-1] not in ed.DEFINITE_OR_ARTICLE | lex.RELATIONS.keys():
+        return set_background(context, value.part(0, len(before)))  # a beach background
+    if value.style:
         return restyle(context, value)
-    if background := before_background(value):
-        return set_background(context, value, background)
-    if value.more_at is not None:
-        return count_more(context, value)
-    scene = context.parse(value.text)
-    if scene.things and scene.things[0].canonical not in ed.ANYTHING:
-        return show(context, scene)
-    return [context.edit("restyle", Target(), scene, value.text)] if scene.properties else []
+    scene = parse(value.text, context.settings)
+    if not scene.things or scene.things[0].canonical in ed.ANYTHING:
+        return context.unclear(value, Target(replace(scene, things=())))
+    return [context.edit("add", graph.anchor(scene), scene)]
 
 
-def show(context: Operation, scene: Scene) -> list[Edit]:
-    """The things of a scene; where all others are there already, those that are absent are to go."""
-    absences = [at for at, thing in enumerate(scene.things) if thing.absent]
-    if not absences or any(not thing.absent and not graph.is_given(thing) for thing in scene.things):
-        return [context.edit("add", graph.anchor(scene), scene)]
-    present = replace(scene, things=tuple(replace(thing, absent=False) for thing in scene.things))
-    return [context.edit("remove", Target(graph.subgraph(present, at)), graph.subgraph(scene, at)) for at in absences]
+def give(context: Operation, target: Target, value: Phrase) -> Edit:
+    """Something is added to something, or a part of it changes: `blonde hair`."""
+    verb = "has" if len(target.scene.things) > 1 else "with"
+    result = context.said(target.scene, f"{verb} {value.text}")
+    body = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY_PARTS), None)
+    kinds = {attribute.kind: attribute.value for attribute in body.attributes} if body else {}
+    operation = "recolor" if "color" in kinds else "add"  # a part of the body that is only colored is not new
+    return context.edit(operation, target, result, kinds.get("color", value.text if kinds else ""))
 
 
 def add_to(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
     """`add a hat to the man`; but "to the left of the man" and "next to the man" are places."""
     side = target.words[0] == "the" and target.word_at(1) in lex.SIDES | {"side", "upper", "lower", "far"}
-    return [] if side or f"{value.words[-1]} to" in lex.RELATIONS else give(context, target, value)
-
-
-def give(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """Something is added to something, or a part of it changes: `blonde hair`."""
-    if value.is_text:
-        return write(context, value, target)
-    if value.more_at is not None:
-        return count_more(context, value)
-    targets, edits = context.resolve(target), []
-    if targets[0].thing is None:
-        return add(context, value)
-    for each in targets:
-        result = context.said(each.scene, f"with {value.text}")
-        body = next((thing for thing in result.things[1:] if thing.canonical in lex.BODY_PARTS), None)
-        kinds = {attribute.kind: attribute.value for attribute in body.attributes} if body else {}
-        operation = "recolor" if "color" in kinds else "add"  # a part of the body that is only colored is not new
-        edits.append(context.edit(operation, each, result, kinds.get("color", value.text if kinds else "")))
-    return edits
-
-
-def exist(context: Operation, value: Phrase) -> list[Edit]:
-    """`there should be three dogs`, `there should be no dog`."""
-    if value.words[0] in {"no", "not", "n't"}:
-        return remove(context, value.part(1)) if len(value) > 1 else []
-    wanted = quantity(value.words, 0, context.settings)
-    exactly = bool(ed.ONLY & set(context.command.words)) or (wanted and wanted.exact != 1)
-    if wanted and wanted.explicit and exactly and value.more_at is None:
-        return count(context, value, value)
-    return add(context, value)
+    return [] if side or f"{value.words[-1]} to" in lex.RELATIONS else add(context, value, target)
 
 
 def remove(context: Operation, target: Phrase, value: Phrase | None = None) -> list[Edit]:
-    """`remove the car`, `take the hat off the man`; `remove one of the cars` leaves some."""
-    while target.words[0] in {"any", "more", "longer", "see"} and len(target) > 1:
-        target = target.part(1)
-    (share, _), edits = split_share(target), []
-    context = context.at_most(NO_RESULT) if share else context
-    for each in context.resolve(target, f"{target.text} on {value.text}" if value else ""):
-        if each.thing is None:
-            return [context.edit("remove", each)]
-        gone = graph.with_head(each.scene, absent=True)
-        if each.is_background:
-            edits.append(context.edit("background", each, gone, "removed"))
-        else:
-            edits.append(remove_some(context, each, target, share) or context.edit("remove", each, gone))
-    return edits
+    """`remove the car`, `take the hat off the man`."""
+    text = f"{target.text} on {value.text}" if value else ""
+    return [remove_some(context, each, target) for each in context.resolve(target, text)]
+
+
+def remove_some(context: Operation, target: Target, phrase: Phrase) -> Edit:
+    """`remove half of the people`, `remove two of the chairs` leave some, "two of the four chairs" two; else none."""
+    if target.thing is None:
+        return context.edit("remove", target)
+    scene, share, there = target.scene, target.share, target.thing.count
+    if share and there.exact == 1:  # half of one thing can't be counted
+        return context.edit("remove", target, value=share, flags=["in part"])
+    number = there.exact if ed.numeral(phrase.words[:1]) else None
+    all_of = ed.numeral(phrase.words[3:4]) if phrase.words[1:3] == ("of", "the") else None
+    if number and all_of and all_of >= number:
+        before, after = (Count(each, each, explicit=True) for each in (all_of, all_of - number))
+        target = replace(target, scene=graph.with_head(scene, count=before))
+        return context.edit("count", target, graph.with_head(scene, count=after), str(after.low))
+    if share or number:
+        after = SOME if share else ANY_LEFT
+        return context.edit("count", target, graph.with_head(scene, count=after), share or f"-{number}", RELATIVE)
+    return context.edit("remove", target, graph.with_head(scene, absent=True))
 
 
 def keep_some(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
@@ -198,10 +155,8 @@ def keep_some(context: Operation, value: Phrase, target: Phrase | None = None) -
     if not kept[0].thing or (target and not of.thing):
         return []
     if not target and kept[0].thing.count.explicit and not value.is_definite:
-        return count(context, value, value)
-    scene = kept[0].scene
-    for each in kept[1:]:
-        scene = graph.joined(scene, each.scene)
+        return count(context, value)
+    scene = parse(value.text, context.settings) if len(kept) > 1 else kept[0].scene
     keep = tuple(each.thing for each in kept if each.thing)
     return [replace(context.edit("remove", replace(of, scope="all others"), scene), keep=keep)]
 
@@ -219,66 +174,39 @@ def keep(context: Operation, target: Phrase) -> list[Edit]:
 def nothing(context: Operation, value: Phrase) -> list[Edit]:
     """`don't add a dog`, `take the cup (and put it there)`: nothing to do yet."""
     target = context.resolve(value)[0] if value.is_definite else Target()
-    return [context.at_most(UNCLEAR).edit("other", target, value=value.text, flags=[NOTHING_TO_DO])]
+    return [context.at_most(graph.UNCLEAR).edit("other", target, value=value.text, flags=[graph.NOTHING_TO_DO])]
 
 
 # -- how many ---------------------------------------------------------------------------------------------------------
 
 
-def count(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """A number of something; where target and value are the same words, some are there already."""
-    wanted, edits = quantity(value.words, 0, context.settings), []
-    targets = context.resolve(target)[: 1 if target is value else None]
-    for each in targets:
-        if each.thing and wanted:
-            bare = each.thing.phrase.removeprefix(wanted.words).strip() or each.thing.phrase
-            some = replace(each, scene=graph.with_head(each.scene, count=SOME, phrase=bare))
-            number = wanted.words if wanted.exact is None else str(wanted.exact)
-            result = graph.with_head(each.scene, count=wanted)
-            edits.append(context.edit("count", some if target is value else each, result, number))
+def count(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
+    """A number of something: `change the two cups to three`, `there should be three dogs`; "one cup" is just there."""
+    wanted, edits = quantity(value.words, 0, context.settings), list[Edit]()
+    exactly = wanted and wanted.explicit and (wanted.exact != 1 or ed.ONLY & set(context.command.words))
+    if not target and not exactly:
+        return add(context, value)
+    for each in context.resolve(target or value):
+        asked = wanted if target else each.thing and each.thing.count
+        if each.thing and asked and asked.explicit:
+            bare = each.thing.phrase.removeprefix(asked.words).strip() or each.thing.phrase
+            some = replace(each, scene=graph.with_head(each.scene, count=SOME_TEXT, phrase=bare))
+            number = asked.words if asked.exact is None else str(asked.exact)
+            result = graph.with_head(each.scene, count=asked)
+            edits.append(context.edit("count", each if target else some, result, number))
     return edits
 
 
-def count_more(context: Operation, value: Phrase) -> list[Edit]:
-    """`two more birds`, `another cup`, `double the number of birds`."""
-    at = value.more_at
-    rest = value if at is None else value.part(at + 1)
-    if not rest:
-        return context.unclear(value)
-    article = "" if at is None or singular(rest.words[-1]) != rest.words[-1] else "a "
-    scene = context.parse(f"{article}{rest.text}")
-    if not scene.things:
-        return restyle(context, value)
-    step = (ed.numeral(value.words[:at]) if at else None) or (1 if article else None)
-    more = Count(step or 2, None, "" if at is None else value.part(0, at + 1).text, confidence=0.5)
-    before = graph.with_head(graph.subgraph(scene, 0), count=SOME)
-    number = f"+{step}" if step else "more"
-    return [context.edit("count", Target(before), graph.with_head(before, count=more), number, RELATIVE)]
-
-
-def fewer(context: Operation, target: Phrase) -> list[Edit]:
-    """`fewer birds`."""
-    changed = [(each, graph.with_head(each.scene, count=ANY_LEFT)) for each in context.resolve(target) if each.thing]
-    return [context.edit("count", each, left, "fewer", RELATIVE) for each, left in changed]
-
-
-def remove_some(context: Operation, target: Target, phrase: Phrase, share: str) -> Edit | None:
-    """`remove half of the people`, `remove two of the chairs`; of "the four chairs" two are left."""
-    there = target.scene.things[0].count
-    if share and there.exact == 1:  # half of one thing can't be counted
-        return context.edit("remove", target, value=share, flags=["in part"])
-    listed = there.exact if there.explicit and ed.numeral(phrase.words[:1]) else None
-    number = (ed.numeral(target.scope.split()[:1]) if target.scope else None) or listed
-    present = ed.numeral(phrase.words[3:4]) if phrase.words[1:3] == ("of", "the") else None
-    if not share and number and present and present >= number:
-        left = Count(present - number, present - number, explicit=True)
-        before = graph.with_head(target.scene, count=Count(present, present, phrase.words[3], explicit=True))
-        after = graph.with_head(target.scene, count=left)
-        return context.edit("count", replace(target, scene=before), after, str(left.low))
-    if not share and not number:
-        return None
-    after = graph.with_head(target.scene, count=SOME if share else ANY_LEFT)
-    return context.edit("count", target, after, share or f"-{number}", RELATIVE)
+def count_more(context: Operation, less: str = "", *, target: Phrase, value: Phrase = NONE) -> list[Edit]:
+    """`two more birds`, `another cup`, `double the number of birds`, and `less`: `fewer birds`."""
+    edits = []
+    for each in (each for each in context.resolve(target) if each.thing):
+        step = ed.numeral(value.words) or (1 if each.thing and each.thing.count.exact == 1 else None)
+        before = each if less else replace(each, scene=graph.with_head(each.scene, count=SOME))
+        after = ANY_LEFT if less else Count(step or 2, None, confidence=0.5)
+        said = less or (f"+{step}" if step else "more")
+        edits.append(context.edit("count", before, graph.with_head(each.scene, count=after), said, RELATIVE))
+    return edits
 
 
 # -- how it looks -----------------------------------------------------------------------------------------------------
@@ -286,32 +214,27 @@ def remove_some(context: Operation, target: Target, phrase: Phrase, share: str) 
 
 def restyle(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
     """A thing or the whole picture in a style, season or time of day; else a thing in place of the picture's."""
-    each = context.resolve(target)[0] if target else Target(whole=True)
+    each = context.resolve(target)[0] if target else PICTURE
     if each.thing:
-        return context.with_attributes("restyle", [each], [Attribute("style", value.line)], value.text)
+        return context.look("restyle", [each], [Attribute("style", value.line)], value.text)
     bare = value.part(value.words[0] in {"as", "like"} and len(value) > 1).without_hedges()
     named = target is not None or bare.words[-1] in ed.MEDIA
-    style = style_of(bare) or ((Attribute("style", bare.part(bare.words[0] in lex.ARTICLES).line),) if named else ())
+    style = bare.style or ((Attribute("style", bare.part(bare.words[0] in lex.ARTICLES).line),) if named else ())
     if not style:
-        return replace_things(context, [Target(whole=True)], bare)
-    return [context.edit("restyle", Target(whole=True), Scene(value.text, properties=style), value.text)]
+        return replace_things(context, [PICTURE], bare)
+    return [context.edit("restyle", PICTURE, Scene(value.text, properties=style), value.text)]
 
 
-def style_of(phrase: Phrase) -> tuple[Attribute, ...]:
-    """What words say of the picture as a whole, where they say nothing else."""
-    effect = phrase.words[-1] in ed.EFFECTS and len(phrase) > 1
-    described = [attribute for attributes in phrase.described.values() for attribute in attributes]
-    looks = effect or any(attribute.kind not in {"other", "state"} for attribute in described)
-    style = (Attribute("style" if looks else "mood", phrase.line),) if effect or described else ()
-    return phrase.picture_properties or style
+def adjust(context: Operation) -> list[Edit]:
+    """`increase the contrast`: the command is the style."""
+    said = context.command
+    return [context.edit("restyle", PICTURE, Scene(said.text, properties=(Attribute("style", said.line),)), said.text)]
 
 
-def change(context: Operation, operation: str = "background", *, target: Phrase) -> list[Edit]:
+def change(context: Operation, operation: str = "other", *, target: Phrase) -> list[Edit]:
     """`change the background`, `resize the dog`: how is not said."""
-    targets = context.resolve(target)
-    if operation == "background" and not targets[0].is_background:
-        return context.unclear(target, targets[0])
-    return [context.edit(operation, each, each.scene, flags=["no value"]) for each in targets]
+    edits = context.edits(operation, target, lambda scene: scene, "", ["no value"])
+    return edits if edits[0].operation != "other" else context.unclear(target, context.resolve(target)[0])
 
 
 def recolor(context: Operation, otherwise: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
@@ -319,173 +242,130 @@ def recolor(context: Operation, otherwise: str = "", *, target: Phrase, value: P
     targets, colors = context.resolve(target), value.described.get("recolor", [])
     if (otherwise and not colors) or (targets[0].whole and not context.flags):
         return restyle(context, value, target)
-    return context.with_attributes("recolor", targets, colors or [Attribute("color", value.line)], value.text)
+    return context.look("recolor", targets, colors or [Attribute("color", value.line)], value.text)
 
 
-def set_background(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """The background as something else."""
-    background = Target(single(target.text, "background"))
-    if attributes := [attribute for named in value.described.values() for attribute in named]:
-        return context.with_attributes("background", [background], attributes, value.text)
-    return [context.edit("background", background, context.parse(f"{value.text} in the background"), value.text)]
-
-
-def before_background(phrase: Phrase) -> Phrase | None:
-    """What a background shows: `a beach background` → `a beach`."""
-    before = phrase.words[-2] if len(phrase) > 1 else "the"
-    shown = phrase.words[-1] in ed.BACKGROUND and before not in ed.DEFINITE_OR_ARTICLE
-    return phrase.part(0, len(phrase) - 1) if shown and before not in lex.RELATIONS else None
+def set_background(context: Operation, value: Phrase) -> list[Edit]:
+    """The background shows something else."""
+    shown = parse(f"{value.text} in the background", context.settings)
+    return [context.edit("background", Target(graph.single("the background", "background")), shown, value.text)]
 
 
 def write(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
     """Words to read, on something or anywhere."""
-    text, targets = value.wording, [Target()]
     position = lex.POSITIONS.get(f"at {target.line}") if target else None
-    if target and target.is_text:  # replace "A" with "B"
-        targets = [Target(single(target.text, "text", SOME_TEXT, [Attribute("text", target.quoted)]))]
-    elif target and not position:
-        targets = context.resolve(target)
-    attributes = [Attribute("text", text), *([Attribute("position", position)] if position else [])]
+    targets = [Target()] if position or not target else context.resolve(target)
     blank = Scene(value.text, (Thing("text", "text", SOME_TEXT),))
-    return [
-        context.edit("text", each, graph.with_attributes(each.scene if each.thing else blank, attributes), text)
-        for each in targets
-    ]
+    attributes = [Attribute("text", value.wording), *([Attribute("position", position)] if position else [])]
+    scenes = [graph.with_attributes(each.scene if each.thing else blank, attributes) for each in targets]
+    return [context.edit("text", *pair, value.wording) for pair in zip(targets, scenes, strict=True)]
 
 
-# -- where it is and what it does -------------------------------------------------------------------------------------
+def state(
+    context: Operation, operation: str, kind: str, named: str = "", target: Phrase | None = None, value: Phrase = NONE
+) -> list[Edit]:
+    """An attribute by the pattern's words, else by those of the value: `turned on`, `upside down`, `twice as big`."""
+    targets, attribute = context.resolve(target) if target else [PICTURE], Attribute(kind, named or value.line)
+    return context.look(operation, targets, [attribute], value.text or named)
 
 
-def move(context: Operation, target: Phrase, place: Phrase | None = None) -> list[Edit]:
-    """`move the cup to the left`: what was said of its old place no longer holds."""
-    edits = []
-    if place and place.words[0] == "from":  # from the table | to the floor
-        place = place.part(place_start(place.words) or 0)
-    for each in context.resolve(target):
-        result = EMPTY
-        if place and each.thing:
-            attributes = tuple(attribute for attribute in each.thing.attributes if attribute.kind != "position")
-            relations = tuple(relation for relation in each.thing.relations if relation.name not in lex.SPATIAL)
-            bare = graph.subgraph(graph.with_head(each.scene, attributes=attributes, relations=relations), 0)
-            there = context.said(bare, place.text) if len(place) > 1 else bare
-            result = graph.with_attributes(bare, [Attribute("position", place.line)]) if there is bare else there
-        edits.append(context.edit("move", each, result, place.text if place else ""))
-    return edits
-
-
-def put(context: Operation, value: Phrase, place: Phrase) -> list[Edit]:
-    """`put the cup on the table` moves it, `put a cup on the table` adds it."""
-    if value.is_text or not value.is_definite:
-        return add(context, value.plus(place))
-    if value.words[-1] in ed.PICTURE and len(place) > 1:
-        return set_background(context, value, place.part(1))
-    return move(context, value, place)
-
-
-def take_place(context: Operation, both: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
-    """`put the dog where the cat is`; `swap the dog and the cat`: `both` go where the other was."""
-    if not (both or value.is_definite):
-        return become(context, target, value)  # put a dog where the cat is
-    pairs = ((target, value), (value, target)) if both else ((value, target),)
-    return [context.edit("move", context.resolve(a)[0], EMPTY, f"in place of {b.text}") for a, b in pairs]
-
-
-def make(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`make the car red`, `have the woman hold a cup`, `the sign should say "EXIT"`."""
-    first, rest = value.words[0], value.part(1)
-    if rest and first == "not":
-        return deny(context, target, rest)
-    if rest and first in {"have", "has", "with"}:
-        return give(context, target, rest)
-    if rest and (first in ed.SAYING or (first in ed.DISPLAYING and rest.is_text)):
-        return write(context, rest, target)
-    return become(context, target, value, plain_verbs=True)
-
-
-def act(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`the woman should hold a cup`."""
-    return make(context, target, value) if value.words[0] in vocabulary().verbs else []
+def say(context: Operation, operation: str, target: Phrase, value: Phrase) -> list[Edit]:
+    """A sentence about something: `is filled with wine`, `is bigger than the dog`."""
+    shown, targets = value.text if operation != "add" else "", [each for each in context.resolve(target) if each.thing]
+    return context.edits(operation, targets, lambda scene: context.said(scene, f"is {value.text}"), shown)
 
 
 def deny(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
     """`the car should not be red`, `the man should not wear a hat`."""
-    value, targets = value.without_hedges(), context.resolve(target)
-    denied = value.described or {"action": [Attribute("action", value.line)]}
-    ruled_out = {name: [replace(each, kind=f"not {each.kind}") for each in denied[name]] for name in denied}
-    edits = [context.with_attributes(name, targets, ruled_out[name], f"not {value.text}") for name in denied]
-    return [edit for each in edits for edit in each if edit.target]
+    value, targets, edits = value.without_hedges(), context.resolve(target), list[Edit]()
+    for name, denied in (value.described or {"action": [Attribute("action", value.line)]}).items():
+        ruled_out = [replace(each, kind=f"not {each.kind}") for each in denied]
+        edits += context.look(name, targets, ruled_out, f"not {value.text}")
+    return [edit for edit in edits if edit.target]
 
 
-def become(context: Operation, target: Phrase, value: Phrase, plain_verbs: bool = False) -> list[Edit]:
-    """What a thing should be or, with `plain_verbs`, do."""
+# -- where it is ------------------------------------------------------------------------------------------------------
+
+
+def move(context: Operation, target: Phrase, value: Phrase | None = None) -> list[Edit]:
+    """`move the cup to the left`: what was said of its old place no longer holds."""
+    if value is None:
+        return context.edits("move", target, lambda _: EMPTY)
+    line, text = value.line, value.text
+    side = lex.POSITIONS.get(line) or lex.POSITIONS.get(f"to {line}")
+
+    def there(scene: Scene) -> Scene:
+        head = scene.things[0]
+        attributes = tuple(attribute for attribute in head.attributes if attribute.kind != "position")
+        relations = tuple(relation for relation in head.relations if relation.name not in lex.SPATIAL)
+        bare = graph.subgraph(graph.with_head(scene, attributes=attributes, relations=relations), 0)
+        moved = context.said(bare, text) if " " in line and not side else bare
+        return moved if moved is not bare else graph.with_attributes(bare, [Attribute("position", side or line)])
+
+    return context.edits("move", target, there, text)
+
+
+def put(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
+    """`put the cup on the table` moves it, `put a cup on the table` adds it."""
+    if not target.is_definite:
+        return add(context, Phrase(target.instruction, target.units + value.units))
+    if target.words[-1] in ed.PICTURE and len(value) > 1:
+        return set_background(context, value.part(1))
+    return move(context, target, value)
+
+
+def take_place(context: Operation, both: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
+    """`put the dog where the cat is`; `swap the dog and the cat`: `both` go where the other was."""
+    if not (both or target.is_definite):
+        return become(context, target=value, value=target)  # put a dog where the cat is
+    pairs = ((target, value), (value, target))[: 1 + bool(both)]
+    return [context.edit("move", context.resolve(a)[0], EMPTY, f"in place of {b.text}") for a, b in pairs]
+
+
+# -- what it should be ------------------------------------------------------------------------------------------------
+
+
+def become(context: Operation, acting: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
+    """What a thing should be or, if `acting`, do: what a pattern of values says, adjectives, or another thing."""
     denied = next((at for at, word in enumerate(value.words) if word == "not" and at), len(value))
     value = value.part(0, denied).without_hedges()  # red, not blue
-    if is_wording(target, value, plain_verbs):
-        return write(context, value, target)
+    if target.words[-1] in ed.COLOR_NOUNS and len(target) > 2:
+        target = target.part(0, len(target) - 1)  # the dress color
     if value.line in ed.GONE:
         return remove(context, target)
-    if is_scenery(target, value):
-        return set_background(context, target, value)
-    targets, properties, described = context.resolve(target), value.picture_properties, value.described
-    whole = targets[0].whole and not (context.flags and {"recolor", "resize"} & described.keys())  # make it blue
+    for match in matches(value, phrases.VALUES):
+        if edits := apply(context, match, target=target, value=value):
+            return edits
+    targets, described, properties = context.resolve(target), value.described, value.picture_properties
+    text = singular(target.words[-1]) in lex.TEXT_NOUNS - {"logo"} and not described  # but: make the text bold
+    if text or phrases.QUOTED in value.words or phrases.CLOCK_TIME.fullmatch(value.line):
+        return write(context, value, target)
     if value.line in ed.VAGUE_ADJECTIVES:
         return context.unclear(value, targets[0])
-    if value.line in ed.SWITCHED:
-        return context.with_attributes("action", targets, [Attribute("state", f"turned {value.words[-1]}")], value.text)
-    if properties and (targets[0].whole or not described):
-        return [
-            context.edit("restyle", each, replace(each.scene, properties=properties), value.text) for each in targets
-        ]
-    if described and not whole:
-        edits = [context.with_attributes(name, targets, described[name], value.text) for name in described]
-        return [edit for each in edits for edit in each]
-    if ed.numeral(value.words) is not None or is_recount(context, targets[0], value):
-        return count(context, target, value)
-    if whole and not value.is_action(plain_verbs):
+    if properties and not described and not targets[0].whole:
+        return context.edits("restyle", targets, lambda scene: replace(scene, properties=properties), value.text)
+    changed = {"move", "resize"} | ({"recolor"} if context.flags else set())  # make it blue
+    if described and (not targets[0].whole or (changed & described.keys() and not properties)):
+        return [edit for name in described for edit in context.look(name, targets, described[name], value.text)]
+    return turn_into(context, bool(acting), target, value)
+
+
+def turn_into(context: Operation, acting: bool, target: Phrase, value: Phrase) -> list[Edit]:
+    """What is more than adjectives: a number, a place, an action, another thing."""
+    targets, wanted = context.resolve(target), quantity(value.words, 0, context.settings)
+    kind, counted = targets[0].thing, value.line.removeprefix(wanted.words).strip() if wanted else value.line
+    if wanted and wanted.explicit and (not counted or (kind and canonical(counted) == kind.canonical)):
+        return count(context, value, target)
+    scene = target.words[-1] == "scene" and not value.style  # change the scene to a beach
+    if scene or (kind and kind.canonical in ed.BACKGROUND):
+        return set_background(context, value)
+    if targets[0].whole and (value.style or not value.is_action(acting)):
         return restyle(context, value)
-    return become_more(context, target, targets, value, plain_verbs)
-
-
-def become_more(
-    context: Operation, target: Phrase, targets: list[Target], value: Phrase, plain_verbs: bool
-) -> list[Edit]:
-    """What is more than adjectives: a size, a likeness, a place, an action, another thing."""
-    first, words = value.words[0], set(value.words)
-    if value.is_size and not value.is_comparison:
-        size = "smaller" if words & ed.SMALLER else "larger"
-        return context.with_attributes("resize", targets, [Attribute("size", size)], value.text)
-    if first in {"like", "as"} and len(value) > 1 and not value.is_comparison:
-        return restyle(context, value, target)
-    if value.line in lex.ORIENTATIONS:
-        return context.with_attributes("move", targets, [Attribute("orientation", value.line)], value.text)
-    if value.is_size or first in ed.BUILT:
-        operation = "resize" if value.is_size else "restyle" if first == "made" else "add"
-        return context.saying(operation, targets, f"is {value.text}", value.text)
-    if starts_place(["", *value.words], 1) or f"to {value.line}" in lex.POSITIONS:
+    if phrases.PLACE.fullmatch(f" {value.line}") or f"to {value.line}" in lex.POSITIONS:
         return move(context, target, value)
-    if value.is_action(plain_verbs):
+    if value.is_action(acting):
         return [set_action(context, each, target, value) for each in targets]
     return replace_things(context, targets, value)
-
-
-def replace_things(context: Operation, targets: list[Target], value: Phrase) -> list[Edit]:
-    """Things in place of others, which must be gone; not if more of a kind stay, or the new ones are of that kind."""
-    kind, ones = targets[0].thing, value.words[-1] in ed.ONES and len(value) > 1
-    text = f"{value.part(0, len(value) - 1).text} {kind.canonical}" if kind and ones else value.text
-    new, partial = context.parse(text), ed.numeral(targets[0].scope.split()[:1]) is not None
-    if not new.things:
-        return context.unclear(value, targets[0])
-    kinds = {kind for thing in new.things for kind in (thing.canonical, *broader(thing.canonical))}
-    source, result = EMPTY, new
-    for each in targets:
-        source = graph.joined(source, each.scene)
-        if each.thing and not partial and (each.thing.attributes or each.thing.canonical not in kinds):
-            result = graph.joined(result, graph.with_head(each.scene, absent=True))
-    return [
-        context.edit(
-            "replace", replace(targets[0], scene=replace(source, flags=targets[0].scene.flags)), result, value.text
-        )
-    ]
 
 
 def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) -> Edit:
@@ -494,8 +374,7 @@ def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) 
     if each.thing is None:
         return context.edit("action", each, EMPTY, value.text)
     doing = verb if value.is_action(plain=False) else progressive(verb)
-    aside = verb in ed.FACING and rest.line in lex.POSITIONS  # where it looks, not where it is
-    result = each.scene if aside else context.said(each.scene, f"is {doing} {rest.text}")
+    result = context.said(each.scene, f"is {doing} {rest.text}")
     if result.things[0] == each.thing:  # the parser did not see the action
         result = graph.with_attributes(result, [Attribute("action", value.line)])
     if target.is_definite or target.words[1:2] == ("of",):
@@ -503,85 +382,39 @@ def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) 
     return context.edit("add", graph.anchor(result), result)
 
 
-def is_wording(target: Phrase, value: Phrase, adjectives: bool) -> bool:
-    """Whether a value is to be read: in quotes, of a text, on a clock; but `make the text bold` is how it looks."""
-    looks = value.described if adjectives else {"recolor", "resize"} & value.described.keys()
-    text = singular(target.words[-1]) in lex.TEXT_NOUNS - {"logo"} and not looks and not value.is_size
-    return bool(value.quoted or text or CLOCK_TIME.fullmatch(value.line))
+def replace_things(context: Operation, targets: list[Target], value: Phrase) -> list[Edit]:
+    """Things in place of others."""
+    new = parse(value.text, context.settings)
+    return [replaced(context, targets, new, value.text)] if new.things else context.unclear(value, targets[0])
 
 
-def is_scenery(target: Phrase, value: Phrase) -> bool:
-    """Whether the background is to change, or its color; `change the scene to a beach` changes it too."""
-    *before, last = target.words
-    colored = last in ed.COLOR_NOUNS and ed.BACKGROUND.issuperset(before[-1:])
-    scene = last == "scene" and value.words[0] in lex.ARTICLES and not value.picture_properties
-    return last in ed.BACKGROUND or (colored and bool(before)) or scene
-
-
-def is_recount(context: Operation, target: Target, value: Phrase) -> bool:
-    """Whether a number of the same things is asked for: `turn the two dogs into three dogs`."""
-    wanted = quantity(value.words, 0, context.settings)
-    same = target.thing is not None and canonical(value.words[-1]) == target.thing.canonical
-    return same and wanted is not None and wanted.explicit and len(value) == len(wanted.words.split()) + 1
-
-
-def make_of(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
-    """`make the bench out of stone`, `make a bench out of the tree`."""
-    if not value.is_definite:
-        return become(context, target, value)
-    return say(context, "restyle is made of {}", value, target)
-
-
-def say(context: Operation, sentence: str, target: Phrase, value: Phrase) -> list[Edit]:
-    """A sentence about something: `dress the man in a suit`, `fill the glass with wine`."""
-    operation, _, predicate = sentence.partition(" ")
-    said = predicate.format(value.text, done=ed.participle(context.command.words[0]))
-    return context.saying(
-        operation, context.resolve(target), said, said.removeprefix("is ") if operation != "add" else ""
-    )
-
-
-def set_state(context: Operation, state: str, target: Phrase | None = None, value: Phrase | None = None) -> list[Edit]:
-    """An attribute that the verb gives, `{}` for the words of the value: `enlarge the dog`, `turn on the lamp`."""
-    operation, kind, words = state.split(maxsplit=2)
-    verb, text = context.command.words[0], value.text if value else ""
-    operation = ed.DATA["operations"].get(verb, operation)
-    named = words.format(text, done=ed.participle(verb))
-    shown, targets = named if "{}" in words else text or named, [Target(whole=True)]
-    if target and target.words[-1] in ed.CLASSES["QUALITY"]:  # increase the contrast
-        operation, named, shown = "restyle", context.command.line, context.command.text
-    elif target:
-        targets = context.resolve(target)
-    if targets[0].whole and operation in {"action", "restyle", "recolor"}:
-        return [context.edit("restyle", targets[0], Scene(shown, properties=(Attribute("style", named),)), shown)]
-    return context.with_attributes(operation, targets, [Attribute(kind, named)], shown)
+def replaced(context: Operation, targets: list[Target], new: Scene, value: str) -> Edit:
+    """The things of a scene in place of others, which must be gone if not all are meant or the new ones are such."""
+    kinds = {kind for thing in new.things for kind in (thing.canonical, *broader(thing.canonical))}
+    partial = ed.numeral(targets[0].scope.split()[:1]) is not None
+    source, result = EMPTY, new
+    for each in targets:
+        source = graph.joined(source, each.scene)
+        if each.thing and not partial and (each.thing.attributes or each.thing.canonical not in kinds):
+            result = graph.joined(result, graph.with_head(each.scene, absent=True))
+    source = replace(source, flags=targets[0].scene.flags)
+    return context.edit("replace", replace(targets[0], scene=source), result, value)
 
 
 def instead(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
     """`a cat instead of the dog`, `put a cat in place of the dog`: what is done with it is read as usual."""
-    new, commanded = value, is_command(value)
-    if match := next(matches(new, COMMANDS if commanded else DESCRIPTIONS), None):
-        said = match.captures.get("value", new)
-        picture = match.rule == "make" and match.captures["target"].line in ed.PICTURE | {"it", "this"}
-        if match.rule in {"add", "exist"} or (picture and not ed.is_adjective(said.words[0])):
-            new = said
-        elif match.rule == "put" and not said.is_definite:
-            new = said.plus(match.captures["place"])
-        else:
-            return apply(context, match)
-    elif context.confidence != WISH:
-        context = context.at_most(DESCRIPTION)
-    context = replace(context, flags=())  # make it a cat instead of a dog
-    old = ed.numeral(target.words)
-    return exist(context, new) if old is not None else become(context, target, new)
-
-
-def apply(context: Operation, match: Match) -> list[Edit]:
-    """The edits of a match; none where its rule does not fit after all."""
-    vague = any(phrase.words[0] in ed.ANYTHING for phrase in match.captures.values())  # make it something else
-    if vague and match.rule not in {"keep", "nothing"}:
-        return context.unclear(context.command)
-    return RULES[match.rule](context, *filter(None, [match.argument]), **match.captures)
+    if not is_command(value) and context.confidence != graph.WISH:
+        context = context.at_most(graph.DESCRIPTION)
+    if ed.numeral(target.words) is not None:
+        return count(context, value)  # four apples instead of two
+    new = parse(value.text, context.settings)
+    if is_command(value) or next(matches(value, phrases.DESCRIPTIONS), None):
+        context = replace(context, flags=())  # make it a cat instead of a dog
+        edit, *others = interpret(replace(context, command=value))
+        if edit.operation not in {"add", "replace"}:
+            return [edit, *others]
+        new = edit.result
+    return [replaced(context, context.resolve(target), new, new.prompt)]
 
 
 RULES: Mapping[str, Callable[..., list[Edit]]] = {name: rule for name, rule in vars().items() if callable(rule)}

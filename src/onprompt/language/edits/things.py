@@ -1,22 +1,27 @@
-"""What words refer to in the picture: things of the prompt parser's scenes, which are picked, joined and changed."""
+"""What an operation refers to: things of the prompt parser's scenes, picked, joined and changed; and the edits made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
-from onprompt.language.edits.phrase import Phrase
+from onprompt.language.edits.phrases import Phrase
 from onprompt.language.ontology import canonical
 from onprompt.language.parser import parse
 from onprompt.language.words import comparison, is_noun
 from onprompt.settings import Settings
-from onprompt.types import Attribute, Count, Relation, Scene, Thing
+from onprompt.types import Attribute, Count, Edit, Relation, Scene, Thing
 
 EMPTY = Scene("")
-ONE = Count(1, 1)
+# Confidence in a reading: a verb of editing, a wish, a description of the result, a mere phrase, nothing to go by.
+COMMAND, WISH, DESCRIPTION, PHRASE, UNCLEAR = 1.0, 0.9, 0.7, 0.5, 0.2
+MISSPELT = 0.8  # as in the prompt parser
+NO_RESULT = 0.6  # at most, where nothing says what should be seen
+NOTHING_TO_DO = "nothing to do"
+NEEDS_TARGET = frozenset(("remove", "replace", "recolor", "resize", "move", "action"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +38,22 @@ class Target:
         return self.scene.things[0] if self.scene.things else None
 
     @property
-    def is_background(self) -> bool:
-        """Whether the background is meant."""
-        return self.thing is not None and self.thing.canonical in ed.BACKGROUND
+    def share(self) -> str:
+        """How much of it, if not all: half, most."""
+        share = self.scope.partition(" ")[0]
+        return share if share in ed.SHARES else ""
 
 
 # -- scenes as graphs of things ---------------------------------------------------------------------------------------
 
 
-def single(text: str, name: str, count: Count = ONE, attributes: Sequence[Attribute] = ()) -> Scene:
+def single(text: str, name: str) -> Scene:
     """A scene of one thing that the parser need not see."""
-    return Scene(text, (Thing(text, name, count, tuple(attributes)),))
+    return Scene(text, (Thing(text, name, Count(1, 1)),))
 
 
-def head_indices(scene: Scene) -> tuple[int, ...]:
-    """The things that a phrase is about: those that no other refers to, but "its owner" leaves the dog a head."""
+def heads(scene: Scene) -> list[Scene]:
+    """A scene for each thing that a phrase is about: those that no other refers to, but "its owner" is no other."""
     targets = {
         relation.target
         for thing in scene.things
@@ -55,7 +61,7 @@ def head_indices(scene: Scene) -> tuple[int, ...]:
         if not (relation.name == "of" and thing.phrase.lower().split()[0] in ed.THIRD_PERSON)
     }
     free = [at for at, thing in enumerate(scene.things) if at not in targets and thing.part_of is None]
-    return tuple(free or range(min(1, len(scene.things))))
+    return [subgraph(scene, at) for at in free or range(min(1, len(scene.things)))]
 
 
 def subgraph(scene: Scene, root: int) -> Scene:
@@ -85,20 +91,11 @@ def with_attributes(scene: Scene, attributes: Sequence[Attribute]) -> Scene:
     return with_head(scene, attributes=(*kept, *attributes))
 
 
-def joined(scene: Scene, other: Scene, same: bool = False) -> Scene:
-    """A scene and the things of another; where the first of both are the `same`, it gets what the other says of it."""
-    index, things = {0: 0} if same else {}, list(scene.things)
-    names = [(thing.phrase, thing.canonical) if same else None for thing in things]
-    for at, thing in enumerate(other.things[same:], int(same)):
-        name = thing.phrase, thing.canonical
-        index[at] = names.index(name) if name in names else len(things)
-        things += [] if name in names else [thing]
-    for at, thing in enumerate(other.things):
-        known = scene.things[index[at]].relations if index[at] < len(scene.things) else ()
-        fresh = [link for link in reindexed(thing, index).relations if link.target != index[at]]
-        things[index[at]] = replace(things[index[at]], relations=tuple(dict.fromkeys((*known, *fresh))))
-    whole = replace(scene, prompt=other.prompt, things=tuple(things))
-    return with_attributes(whole, other.things[0].attributes) if same else whole
+def joined(scene: Scene, other: Scene) -> Scene:
+    """The things of two scenes."""
+    index = {at: at + len(scene.things) for at in range(len(other.things))}
+    moved = tuple(reindexed(thing, index) for thing in other.things)
+    return replace(scene, prompt=other.prompt, things=scene.things + moved)
 
 
 def definite_phrase(thing: Thing) -> str:
@@ -109,51 +106,14 @@ def definite_phrase(thing: Thing) -> str:
     return f"the {' '.join(words) or thing.canonical}"
 
 
-def is_given(thing: Thing) -> bool:
-    """Whether a thing is named as one that is there: `the table`."""
-    return thing.phrase.lower().split()[0] in lex.DEFINITE
-
-
 def anchor(scene: Scene) -> Target:
     """What of a scene is there already: the first thing with "the" that a new one refers to."""
-    for at in head_indices(scene):
-        for relation in scene.things[at].relations:
-            if is_given(scene.things[relation.target]):
-                return Target(subgraph(scene, relation.target))
-    return Target()
+    related = (subgraph(head, link.target) for head in heads(scene) for link in head.things[0].relations)
+    given = (each for each in related if each.things[0].phrase.lower().split()[0] in lex.DEFINITE)
+    return Target(next(given, EMPTY))
 
 
 # -- from words to things ---------------------------------------------------------------------------------------------
-
-
-def resolve(phrase: Phrase, settings: Settings, text: str = "") -> list[Target]:
-    """What words refer to, a target for each thing; `text` says more of it."""
-    if phrase.words[0] in {"only", "just"} and len(phrase) > 1:
-        return resolve(phrase.part(1), settings)
-    share, rest = split_share(phrase)
-    if share and rest:
-        return [replace(each, scope=f"{share} {each.scope}".strip()) for each in resolve(rest, settings)]
-    bare = [word for word in phrase.words if word not in lex.DEFINITE | {"whole", "entire", "of", "all"}]
-    if bare[-1:] in (["one"], ["ones"]) and len(phrase) > 1:  # the left one, of a kind that nothing names
-        return [Target(scope=phrase.part(1 if phrase.is_definite else 0, len(phrase) - 1).text)]
-    if len(phrase) == 1 and phrase.words[0] in ed.PRONOUNS:
-        person = ed.DATA["persons"].get(phrase.words[0], "")  # make her smile
-        return [Target(single(phrase.text, person) if person else EMPTY, whole=phrase.words[0] in {"it", "this"})]
-    if (len(bare) == 1 and bare[0] in ed.PICTURE | ed.CLASSES["QUALITY"]) or phrase.line.endswith("time of day"):
-        return [Target(whole=True)]
-    if len(bare) == 1 and bare[0] in ed.BACKGROUND:
-        return [Target(single(phrase.text, "background"))]
-    scene = parse(text or phrase.text, settings)
-    if not scene.things and phrase.words[0] in lex.DEFINITE and is_noun(phrase.words[-1]):
-        pair = phrase.words[-2:]  # what the parser takes for a style is a thing after "the"
-        scene = single(phrase.text, canonical(" ".join(pair if ed.is_compound(*pair) else pair[1:])))
-    targets = []
-    for head in (subgraph(scene, at) for at in head_indices(scene)):
-        scope = scope_of(phrase, head.things[0])
-        number = ed.numeral(scope.split()[:1])
-        counted = Count(number, number, scope.split()[0], explicit=True) if number else head.things[0].count
-        targets.append(Target(with_head(head, count=counted), scope))  # one of the dogs
-    return targets or [Target(scene)]
 
 
 def scope_of(phrase: Phrase, head: Thing) -> str:
@@ -180,3 +140,92 @@ def split_share(phrase: Phrase) -> tuple[str, Phrase]:
     share, following = phrase.word_at(at), phrase.word_at(at + 1)
     is_share = share in ed.SHARES and following in {"of", "the"}
     return (share, phrase.part(at + 2 if following == "of" else at + 1)) if is_share else ("", phrase)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of an instruction."""
+
+    settings: Settings
+    written: str
+    command: Phrase  # without its politeness and pronouns
+    confidence: float
+    flags: tuple[str, ...] = ()
+
+    def resolve(self, phrase: Phrase, text: str = "") -> list[Target]:
+        """What words refer to, a target for each thing; `text` says more of it."""
+        share, rest = split_share(phrase)
+        if share and rest:
+            return [replace(each, scope=f"{share} {each.scope}".strip()) for each in self.resolve(rest)]
+        bare = [word for word in phrase.words if word not in lex.DEFINITE | {"whole", "entire", "of", "all"}]
+        if bare[-1:] in (["one"], ["ones"]) and len(phrase) > 1:  # the left one, of a kind that nothing names
+            return [Target(scope=phrase.part(1 if phrase.is_definite else 0, len(phrase) - 1).text)]
+        if len(phrase) == 1 and phrase.words[0] in ed.PERSONAL | ed.DEMONSTRATIVE | ed.ONES | {"her"}:
+            person = ed.DATA["persons"].get(phrase.words[0], "")  # make her smile
+            return [Target(single(phrase.text, person) if person else EMPTY, whole=phrase.words[0] in {"it", "this"})]
+        if bare and ed.PICTURE.union(ed.CLASSES["QUALITY"]).issuperset(bare):
+            return [Target(whole=True)]
+        scene = parse(text or phrase.text, self.settings)
+        if not scene.things and phrase.words[0] in lex.DEFINITE and is_noun(phrase.words[-1]):
+            pair = phrase.words[-2:]  # what the parser takes for a style is a thing after "the"
+            scene = single(phrase.text, canonical(" ".join(pair if ed.is_compound(*pair) else pair[1:])))
+        targets = []
+        for head in heads(scene):
+            scope = scope_of(phrase, head.things[0])
+            number = ed.numeral(scope.split()[:1])
+            counted = Count(number, number, scope.split()[0], explicit=True) if number else head.things[0].count
+            targets.append(Target(with_head(head, count=counted), scope))  # one of the dogs
+        return targets or [Target(scene)]
+
+    def at_most(self, confidence: float) -> Operation:
+        """The same operation, with less confidence."""
+        return replace(self, confidence=min(self.confidence, confidence))
+
+    def edit(
+        self, operation: str, target: Target, result: Scene = EMPTY, value: str = "", flags: Iterable[str] = ()
+    ) -> Edit:
+        """One edit, with the confidence and the flags of its parts."""
+        if target.thing and target.thing.canonical in ed.BACKGROUND and operation not in {"move", "add"}:
+            operation = "background"
+        pronoun = ("pronoun",) if target.scene.prompt == "her" else self.flags
+        pronoun = () if operation == "restyle" and target.whole else pronoun  # "make it night": the picture
+        named = target.thing or target.whole or target.scope or pronoun
+        targetless, placeless = operation in NEEDS_TARGET and not named, operation == "move" and not result.things
+        misspelt = any(unit.misspelt for unit in self.command.units)
+        raised = ["no target"] * targetless + ["misspelling repaired"] * misspelt + ["no result"] * placeless
+        factors = [1.0, *(thing.confidence for thing in (*target.scene.things, *result.things))]
+        factors += [MISSPELT] * misspelt + [NO_RESULT] * (placeless or bool(target.share))
+        said = sorted({*target.scene.flags, *result.flags} - {"no objects"})
+        return Edit(
+            *(operation, self.written, target.thing, target.scene, target.scope, value, result),
+            confidence=round(self.confidence * min(factors), 2),
+            flags=tuple(dict.fromkeys((*pronoun, *flags, *said, *raised))),
+        )
+
+    def edits(
+        self, operation: str, target: Phrase | list[Target], change: Callable[[Scene], Scene], *about: Any
+    ) -> list[Edit]:
+        """An edit for each thing with the scene that it becomes; `about` are the value and the flags."""
+        targets = self.resolve(target) if isinstance(target, Phrase) else target
+        scenes = [change(each.scene) if each.thing else EMPTY for each in targets]
+        return [self.edit(operation, *pair, *about) for pair in zip(targets, scenes, strict=True)]
+
+    def look(self, operation: str, targets: list[Target], attributes: list[Attribute], value: str) -> list[Edit]:
+        """An edit for each thing, with other attributes."""
+        return self.edits(operation, targets, lambda scene: with_attributes(scene, attributes), value)
+
+    def said(self, scene: Scene, predicate: str) -> Scene:
+        """A scene and what a sentence says of its first thing; the same scene where the parser loses that."""
+        head = scene.things[0]
+        subject = scene.prompt if len(scene.things) > 1 else definite_phrase(head)
+        said = parse(f"{subject} {predicate}", self.settings)
+        for at, thing in enumerate(said.things):
+            if thing.canonical == head.canonical:
+                attributes = with_attributes(scene, thing.attributes).things[0].attributes
+                known = {"phrase": head.phrase, "count": head.count, "attributes": attributes}
+                return with_head(subgraph(said, at), **known)
+        return scene
+
+    def unclear(self, phrase: Phrase, target: Target | None = None) -> list[Edit]:
+        """An operation that no rule understands."""
+        return [self.at_most(UNCLEAR).edit("other", target or Target(), value=phrase.text, flags=["not understood"])]

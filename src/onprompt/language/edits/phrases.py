@@ -1,0 +1,271 @@
+"""Some words of an instruction: what they describe, which pattern of lexicon.toml they match, where a phrase ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from onprompt.language import lexicon as lex
+from onprompt.language.edits import lexicon as ed
+from onprompt.language.image_properties import image_properties
+from onprompt.language.tokens import Token
+from onprompt.language.words import attribute_of, is_ing_verb, is_noun, singular, vocabulary
+from onprompt.types import Attribute
+
+QUOTED = '"'  # stands for a quoted text
+CLOCK_TIME = re.compile(r"\d{1,2}:\d\d( ?[ap]\.?m\.?)?")
+CAPTURES = {"X": "target", "Y": "value", "P": "value"}  # P begins with the word of a place
+CLEAR, VERB, ARTICLE, ADJECTIVES, GERUND, PERHAPS = range(1, 7)  # signs of a predicate, the clearest first
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Some words of an instruction."""
+
+    instruction: str
+    units: tuple[Token, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Each word in lower case, spelling corrected, with a mark for quoted text."""
+        return tuple(QUOTED if unit.text is not None else unit.lower for unit in self.units)
+
+    @property
+    def text(self) -> str:
+        """The words as written; what stands for a pronoun has a name."""
+        parts, end = [], self.units[0].start if self.units else 0
+        for unit in self.units:
+            written = f" {unit.name} " if unit.name else self.instruction[unit.start : unit.end]
+            parts += [self.instruction[end : unit.start], written]
+            end = unit.end
+        return " ".join("".join(parts).split())
+
+    @property
+    def line(self) -> str:
+        """The words in lower case, joined by blanks."""
+        return " ".join(self.words)
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def part(self, start: int, end: int | None = None) -> Phrase:
+        """Some of the words, without commas at the ends."""
+        return Phrase(self.instruction, self.units[start:end]).without({","})
+
+    def without(self, words: Container[str]) -> Phrase:
+        """What is left without some words at the ends."""
+        inner = [at for at, word in enumerate(self.words) if word not in words]
+        return Phrase(self.instruction, self.units[inner[0] : inner[-1] + 1] if inner else ())
+
+    def word_at(self, index: int) -> str:
+        """A word, or nothing past the end."""
+        return self.words[index] if index < len(self) else ""
+
+    def without_hedges(self) -> Phrase:
+        """Without "all", "much", "look" in front; but "look at the camera", "turned on", "turn to the left" stay."""
+        words, at = self.words, 0
+        while at < len(self) - 1 and ed.is_hedge(words, at):
+            if words[at] in ed.COPULAS - {"be"} and words[at + 1] in ed.PLACE_ADVERBS | ed.PARTICLES:
+                break
+            at += 1
+        return self.part(at)
+
+    # -- what the words say
+
+    @property
+    def is_definite(self) -> bool:
+        """Whether words name something that is in the picture already: `the dog`, `all dogs`, `it`."""
+        return self.words[0] in lex.DEFINITE | ed.EVERY | ed.PERSONAL
+
+    @property
+    def described(self) -> dict[str, list[Attribute]]:
+        """The operations that adjectives ask for, with their attributes: `dark blue and bigger`; else nothing."""
+        words = [word for word in self.words if word not in ed.CONJUNCTIONS]
+        if ed.COLOR_NOUNS.intersection(words):  # the color red, a different color
+            words = [word for word in words if word not in ed.COLOR_NOUNS | {"a", "an", "the", "in", "of"}]
+            if len(words) == 1 and words[0] in ed.ANY_COLOR:
+                return {"recolor": [Attribute("color", "other")]}
+        words = words[2:] if words[1:2] == ["years"] else words[words[:1] == ["in"] :]
+        if not words or is_ing_verb(words[0]) or not all(word in lex.TONES or ed.is_adjective(word) for word in words):
+            return {}
+        operations: dict[str, list[Attribute]] = {}
+        for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+            if word in lex.TONES and lex.kind_of(after) == "color":
+                continue  # dark blue
+            toned = before in lex.TONES and lex.kind_of(word) == "color"
+            if named := attribute_of(f"{before} {word}" if toned else word):
+                operation = ed.LOOKS.get(word) or ed.DATA["kinds"].get(named.kind, "action")
+                named = Attribute("color", word) if ed.LOOKS.get(word) == "recolor" else named
+                operations.setdefault(operation, []).append(named)
+        return operations
+
+    @property
+    def picture_properties(self) -> tuple[Attribute, ...]:
+        """What words say of the picture as a whole: a style, a season, a time of day, the weather."""
+        bare = [word for word in self.words if word not in ed.DEFINITE_OR_ARTICLE | ed.TIME_WORDS]
+        for kind, words in (("season", ed.SEASONS), ("weather", ed.WEATHER)):
+            if bare and words.issuperset(bare):
+                return (Attribute(kind, " ".join(bare)),)
+        units = [unit for unit in self.units if unit.lower not in {"as", "like"}]
+        timeless = [unit for unit in units if unit.lower != "time"]  # night time
+        return tuple(image_properties(units) or image_properties(timeless)) if timeless else ()
+
+    @property
+    def style(self) -> tuple[Attribute, ...]:
+        """What words say of the picture, also by adjectives that may describe a thing."""
+        effect = self.words[-1] in ed.EFFECTS and len(self) > 1
+        described = [attribute for attributes in self.described.values() for attribute in attributes]
+        looks = effect or any(attribute.kind not in {"other", "state"} for attribute in described)
+        style = (Attribute("style" if looks else "mood", self.line),) if effect or described else ()
+        return self.picture_properties or style
+
+    def is_action(self, plain: bool = True) -> bool:
+        """Whether words say what something does: `running`, `turned on`; with `plain` verbs also `hold a cup`."""
+        first = self.words[0]
+        if first in ed.DETERMINERS or lex.kind_of(first) == "color":
+            return False
+        done = first.endswith("ed") and not first.endswith("eed")
+        return is_ing_verb(first) or done or (plain and first in vocabulary().verbs)
+
+    @property
+    def wording(self) -> str:
+        """The words to write: in quotes, else after "the words", else all."""
+        start = next((at for at, word in enumerate(self.words[:3]) if word in {"word", "words", "text"}), -1) + 1
+        quoted = next((unit.text for unit in self.units if unit.text is not None), "")
+        return quoted or (self.part(start) if start < len(self) else self).text
+
+
+# -- patterns -------------------------------------------------------------------------------------------------------
+
+
+class Match(NamedTuple):
+    """A pattern that matches: its rule, and the words that it captures."""
+
+    rule: str
+    captures: dict[str, Phrase]
+
+
+def compile_term(term: str) -> str:
+    """One term of a pattern, as a regular expression over words with a blank before each."""
+    name, _, listed = term.partition("=")
+    words = compile_words(listed) if listed else r"(?: \S+)+?"
+    if name == "P":
+        words = rf"(?:{compile_words('RELATION')}(?: \S+)+|{compile_words('PLACE')}(?: \S+)*)"
+    if name in CAPTURES:
+        return f"(?P<{CAPTURES[name]}>{words})"
+    return words if name == "_" else compile_words(term)
+
+
+def compile_words(term: str) -> str:
+    """The words of a term: those of classes, alternatives, a blank written as `_`; optional with `?`."""
+    names = term.removesuffix("?").split("/")
+    phrases = {re.escape(phrase) for name in names for phrase in ed.CLASSES.get(name, (name.replace("_", " "),))}
+    longest_first = sorted(phrases, key=lambda phrase: (-phrase.count(" "), phrase))
+    return f"(?: (?:{'|'.join(longest_first)})(?= |$)){'?' * term.endswith('?')}"
+
+
+def compile_patterns(table: Mapping[str, str]) -> list[tuple[re.Pattern[str], str]]:
+    """Each pattern of a table as a regular expression, with its rule."""
+    return [(re.compile("".join(map(compile_term, pattern.split()))), rule) for pattern, rule in table.items()]
+
+
+COMMANDS, DESCRIPTIONS, VALUES = (compile_patterns(ed.DATA[name]) for name in ("commands", "descriptions", "values"))
+
+
+def matches(phrase: Phrase, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Iterator[Match]:
+    """The patterns that match some words, in their order."""
+    line = "".join(f" {word}" for word in phrase.words)
+    for pattern, rule in patterns:
+        if not (found := pattern.fullmatch(line)):
+            continue
+        named = (name for name in found.groupdict() if found[name])
+        spans = {name: [line.count(" ", 0, end) for end in found.span(name)] for name in named}
+        boundary, ends = BOUNDARIES.get(rule), sorted(spans.values())
+        if boundary and len(spans) > 1 and ends[0][1] == ends[1][0]:  # no word separates the phrases
+            start, end = ends[0][0], ends[1][1]
+            if not (cut := boundary(phrase.part(start, end))):
+                continue
+            spans = {"target": [start, start + cut], "value": [start + cut, end]}
+        yield Match(rule, {name: phrase.part(*span) for name, span in spans.items()})
+
+
+# -- where a phrase ends ----------------------------------------------------------------------------------------------
+
+
+def recipient_end(phrase: Phrase) -> int | None:
+    """Where what is given begins: `her | a cap`, `the old man | long white hair`."""
+    first, words = phrase.words[0], phrase.words
+    ends = (at for at in range(1, len(words)) if ends_noun(words[at - 1], words[at]))
+    return 1 if first in ed.PERSONAL else next(ends, 1 if first == "her" else None)  # her | curly hair
+
+
+def ends_noun(before: str, word: str) -> bool:
+    """Whether a noun ends before a word, and nothing is said of it."""
+    other = lex.kind_of(before) or before in ed.DETERMINERS or before in lex.RELATIONS
+    goes_on = word in lex.RELATIONS or word in {"'s", "and"} or ed.is_compound(before, word)
+    return is_noun(singular(before)) and not other and not goes_on
+
+
+def predicate_start(phrase: Phrase) -> int | None:
+    """Where what a thing should be or do begins: `all the flowers | yellow`, `the woman | hold a cup`."""
+    words = phrase.words
+    if len(words) < 2:
+        return None
+    said = words[1] in ed.SURE_VERBS | ed.COPULAS or words[1] in lex.ARTICLES or all(map(qualifies, words[1:]))
+    if words[0] in ed.PERSONAL or (words[0] in ed.DEMONSTRATIVE | {"her"} and said):
+        return 1  # this | red, but: this red car | black
+    signs = [(sign, at) for at in range(1, len(words)) if (sign := predicate_sign(phrase, at))]
+    articles = [at for sign, at in signs if sign == ARTICLE] or [len(words)]
+    return min(((sign, at) for sign, at in signs if sign != VERB or at < articles[0]), default=(0, None))[1]
+
+
+def predicate_sign(phrase: Phrase, at: int) -> int:
+    """By what a predicate begins at a word, or 0."""
+    words, rest = phrase.words, phrase.words[at:]
+    before, word, following = words[at - 1], words[at], phrase.word_at(at + 1)
+    pattern = "," not in {before, word} and next(matches(phrase.part(at), VALUES), None)
+    infinitive = word == "be" or (word == "to" and following in vocabulary().verbs)  # the car | to be red
+    if pattern or infinitive or CLOCK_TIME.fullmatch(word):
+        return CLEAR
+    if not may_be_noun(words, at - 1):
+        return 0
+    if word in ed.CLASSES["MORE"] and len(rest) == 2:
+        return CLEAR  # the photo | more professional
+    described = rest[1:] if word == "in" else rest  # the car | in red
+    if described and all(map(qualifies, described)) and not ed.is_compound(before, word):
+        return ADJECTIVES
+    if word in lex.ARTICLES | {"some"} and not (is_ing_verb(before) or before in lex.WEARING):
+        return ARTICLE
+    if is_ing_verb(word) and word not in vocabulary().verbs:
+        return GERUND
+    describes = lex.kind_of(word) and following not in lex.DEFINITE  # but: the woman | open her mouth
+    if word not in vocabulary().verbs or describes or ed.is_compound(before, word):
+        return 0
+    if lex.kind_of(before) in {"size", "color"} and is_noun(word):
+        return 0  # the small dog
+    complement = not following or following in ed.DETERMINERS or following in lex.RELATIONS
+    return VERB if complement or word in ed.SURE_VERBS | ed.COPULAS else PERHAPS
+
+
+def qualifies(word: str) -> bool:
+    """Whether a word is an adjective, or stands with one: `much`, `and`, `light blue`, `20 years older`."""
+    joins = word in ed.CONJUNCTIONS | lex.TONES | {"years", "not"} or ed.is_hedge([word], 0)
+    described = ed.is_adjective(word) or word in ed.VAGUE_ADJECTIVES
+    return joins or described or (ed.numeral([word]) or 0) > 1
+
+
+def may_be_noun(words: Sequence[str], at: int) -> bool:
+    """Whether a word may be a noun here."""
+    word = words[at]
+    if word in ed.DETERMINERS or word in lex.RELATIONS or word in {"'s", "and", ",", "of"}:
+        return word == "one"
+    return is_noun(singular(word)) or word not in vocabulary().adjectives
+
+
+BOUNDARIES: Mapping[str, Callable[[Phrase], int | None]] = {
+    **dict.fromkeys(("become acting", "recolor otherwise"), predicate_start),
+    "add": recipient_end,
+}
+PLACE = re.compile(compile_term("P"))
