@@ -22,7 +22,7 @@ from onprompt.evidence.edits.measures import (
     moves_beside,
     targets,
 )
-from onprompt.evidence.edits.objects import SAME_PLACE, is_touched
+from onprompt.evidence.edits.objects import evened_out, new_objects
 from onprompt.evidence.edits.observations import ADDING, EditObservations, new_things
 from onprompt.evidence.grading import MINOR
 from onprompt.language import correct_spelling, is_concrete, name_of
@@ -193,16 +193,14 @@ def is_measured_detail(check: Check) -> bool:
 
 
 def new_sightings(edit: Edit, observed: EditObservations) -> Detections:
-    """What is seen after the edit; of what should be new, only what is where the image changed and was not there."""
-    labels, after = {thing.canonical for thing in new_things(edit)}, observed.seen[1]
-    old = [s for s in observed.seen[0].sightings if s.confidence >= observed.settings.low_confidence]
-    new = [
-        s
-        for s in after.sightings
-        if is_touched(s.box, observed.change)
-        and not any(other.label == s.label and other.box.iou(s.box) >= SAME_PLACE for other in old)
-    ]
-    return Detections(tuple(s for s in after.sightings if s.label not in labels or s in new), after.known)
+    """What is seen after the edit; of what should be new, only what was not there before."""
+    new, after, least = new_things(edit), observed.seen[1], observed.settings.low_confidence
+    found = [s for s in after.sightings if s.label not in {thing.canonical for thing in new}]
+    for thing in new:
+        old = [s for s in observed.seen[0].sightings if s.label == thing.canonical and s.confidence >= least]
+        mine = new_objects((s for s in after.sightings if s.label == thing.canonical), old, observed.change)
+        found += evened_out(mine, observed.change, least) if thing.count.explicit else mine
+    return Detections(tuple(sorted(found, key=lambda s: -s.confidence)), after.known)
 
 
 def moved_sightings(edit: Edit, observed: EditObservations) -> Detections:

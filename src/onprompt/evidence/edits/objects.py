@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from onprompt.settings import Settings
 from onprompt.types import Box, ObjectChange, Sighting
 from onprompt.vision.change import Change, cells_of, to_lab
+from onprompt.vision.geometry import containment
 from onprompt.vision.motion import find_motion
 
 SAME_PLACE = 0.4  # IoU from which two boxes are in the same place
@@ -18,6 +20,10 @@ REDRAWN = 10.0  # median ΔE of an image from which all of it changed
 MOVED = 0.08  # shift of a center, in widths of the image, from which an object moved
 RESIZED = 1.25  # ratio of areas from which it was resized
 RECOLORED = 12.0  # ΔE of the mean color from which it was recolored
+NEW = 0.5  # share of its box that must have changed for an object to be new
+PART = 0.5  # share of a box within another from which it is a part of it
+ALIKE = 1.25  # ratio of sides up to which two regions have one shape
+INFERRED = 0.8  # confidence in an object of which only a region of the same shape was recognized
 
 
 def match_objects(
@@ -47,6 +53,45 @@ def unique(sightings: Iterable[Sighting]) -> list[Sighting]:
         if sighting.count == (1, 1) and all(sighting.word != s.word or not is_same(sighting, s) for s in kept):
             kept.append(sighting)
     return kept
+
+
+def new_objects(after: Iterable[Sighting], before: Sequence[Sighting], change: Change) -> list[Sighting]:
+    """The new objects of one name: none where one was before, and neither parts of one nor several in one box."""
+    kept: list[Sighting] = []
+    for sighting in sorted(after, key=lambda s: -s.confidence):
+        box, there = sighting.box, any(old.box.iou(sighting.box) >= SAME_PLACE for old in before)
+        part = any(containment(box, other.box) >= PART for other in kept)
+        several = sum(containment(other.box, box) >= PART for other in kept) > 1
+        crowd = sighting.count != (1, 1)
+        if crowd or (not (there or part or several) and is_touched(box, change, NEW)):
+            kept.append(sighting)
+    return kept
+
+
+def evened_out(new: Sequence[Sighting], change: Change, least: float) -> list[Sighting]:
+    """Several new objects, of which regions of one shape hold equally many: a detector overlooks some, and sees two."""
+    boxes = [region.box for region in change.regions]
+    held: list[list[Sighting]] = [[] for _ in boxes]
+    rest = []
+    for sighting in new:
+        place = max(range(len(boxes)), key=lambda i: containment(sighting.box, boxes[i]), default=None)
+        within = place is not None and containment(sighting.box, boxes[place]) >= PART
+        (held[place] if within else rest).append(sighting)
+    for box, own in zip(boxes, held, strict=True):
+        mates = [others for other, others in zip(boxes, held, strict=True) if is_alike(box, other)]
+        numbers = [n for others in mates if (n := sum(s.confidence >= least for s in others))]
+        if len(mates) > 1 and numbers:
+            model = next(s for others in mates for s in others if s.confidence >= least)
+            own = [*own, *[replace(model, box=box, mask=None)] * min(numbers)][: min(numbers)]
+            own = [replace(s, confidence=max(s.confidence, INFERRED)) for s in own]
+        rest += own
+    return rest
+
+
+def is_alike(a: Box, b: Box) -> bool:
+    """Whether two boxes have about one width and one height."""
+    ratios = a.width / b.width, a.height / b.height
+    return all(1 / ALIKE <= ratio <= ALIKE for ratio in ratios)
 
 
 def is_same(a: Sighting, b: Sighting) -> bool:
@@ -81,9 +126,9 @@ def kind_of(a: Sighting, b: Sighting, change: Change) -> str:
     return "recolored" if color_shift(a.box, change) >= RECOLORED else "changed"
 
 
-def is_touched(box: Box, change: Change) -> bool:
+def is_touched(box: Box, change: Change, least: float = TOUCHED) -> bool:
     """Whether an image changed at a place; one that was redrawn did everywhere."""
-    return change.residual >= REDRAWN or change.within(box) >= TOUCHED
+    return change.residual >= REDRAWN or change.within(box) >= least
 
 
 def distance(a: Box, b: Box) -> float:

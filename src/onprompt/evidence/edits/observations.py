@@ -13,7 +13,7 @@ import numpy as np
 
 from onprompt import stages
 from onprompt.evidence import observe
-from onprompt.evidence.beliefs import log_odds, sigmoid
+from onprompt.evidence.beliefs import log_odds
 from onprompt.evidence.edits import objects
 from onprompt.evidence.edits.adjustments import asked_for
 from onprompt.language import name_of, parse_edit
@@ -37,7 +37,6 @@ ANOTHER = 0.25, 0.55  # … below which it is another image
 CLOSE = 0.5  # share of the image up to which a region is worth a closer look
 LARGEST = 5  # regions that are reported
 MARGINS = 0.0, 0.5  # around a region that is searched, as a fraction of its sides: exactly it, then more
-EXPECTED = 1.0  # log-odds by which one of several new things is likelier where the image changed
 SAME = 0.5  # IoU from which an object is one that was asked for, under another name
 MARKED = 0.5  # share of an object within the mask from which the mask is about it
 FLOOR = 0.001  # probabilities of the matcher are clipped to this distance from 0 and 1
@@ -244,17 +243,9 @@ def look_closer(
             part = open_picture(np.ascontiguousarray(after.pixels[cells_of(area, after.pixels.shape)]), settings)
             looked = detect(part, [name for name in names if name.label in wanted], settings, wanted & colored)
             closer = [replace(s, box=placed(s.box, area)) for s in looked.sightings if s.label in wanted]
-            single = [s for s in closer if numbers[s.label] == 1]
-            several = [expected(s) for s in closer if numbers[s.label] > 1]  # of which weak ones would be counted, too
-            new = [*single, *(s for s in several if s.confidence >= low)]
-            mine = objects.unique([*(s for s in found if s.label in wanted), *new])
+            mine = objects.unique([*(s for s in found if s.label in wanted), *closer])
             found = [*(s for s in found if s.label not in wanted), *mine]
     return Detections(tuple(found), seen[1].known)
-
-
-def expected(sighting: Sighting) -> Sighting:
-    """One of several that were asked for, where the image changed: there far more often than anywhere else."""
-    return replace(sighting, confidence=sigmoid(log_odds(sighting.confidence) + EXPECTED))
 
 
 # -- boxes and masks -------------------------------------------------------------------------------------------------
