@@ -136,9 +136,9 @@ def matcher_odds(edit: Edit, observed: EditObservations) -> float:
         phrase, sign = edit.target.canonical, -1
     if not phrase or not observed.settings.matcher or "not English" in edit.flags:
         return 0.0
-    was = observed.estimate_region(phrase, 0) if sign < 0 else 0.0
+    was = observed.estimate(phrase, 0, closely=True) if sign < 0 else 0.0
     gain = observed.estimate(phrase, 1) - observed.estimate(phrase, 0)
-    return sign * (WHOLE * gain + REGION * (observed.estimate_region(phrase, 1) - was))
+    return sign * (WHOLE * gain + REGION * (observed.estimate(phrase, 1, closely=True) - was))
 
 
 def wanted_phrase(edit: Edit) -> str:

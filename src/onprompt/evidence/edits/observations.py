@@ -68,9 +68,9 @@ class EditObservations:
     def adjustments(self) -> tuple[str, ...]:
         """The adjustments that were made: where only a part changed, those that the rest shows, too."""
         rest, found = self.change.overlap & ~self.change.changed, made(self.adjusted)
-        if self.is_global or not found or rest.mean() < REST:
+        if self.is_global or rest.mean() < REST:
             return found
-        outside = made(measure_adjustments(self.change, rest))
+        outside = made(measure_adjustments(self.change, rest)) if found else ()
         return tuple(name for name in found if name in outside)
 
     @cached_property
@@ -125,20 +125,15 @@ class EditObservations:
         redrawn = all(value < limit for value, limit in zip(shown, REDRAWN, strict=True))
         return "redrawn" if redrawn and not self.is_global else ""
 
-    def estimate(self, phrase: str, version: int) -> float:
-        """The matcher's log-odds of a phrase, before (0) or after (1)."""
-        return self.estimate_in(self.pictures[version], phrase)
-
-    def estimate_region(self, phrase: str, version: int) -> float:
-        """The same where most changed; 0 if nothing did."""
-        if not self.change.regions:
-            return 0.0
-        pixels = (self.change.before, self.change.after)[version]
-        part = pixels[cells_of(wider(self.change.regions[0].box, CONTEXT), pixels.shape)]
-        return self.estimate_in(open_picture(np.ascontiguousarray(part), self.settings), phrase)
-
-    def estimate_in(self, picture: Picture, phrase: str) -> float:
-        """The matcher's log-odds of a phrase in one image."""
+    def estimate(self, phrase: str, version: int, closely: bool = False) -> float:
+        """The matcher's log-odds of a phrase, before (0) or after (1); closely, where most changed, 0 if nothing did."""
+        picture = self.pictures[version]
+        if closely:
+            if not self.change.regions:
+                return 0.0
+            pixels = (self.change.before, self.change.after)[version]
+            part = pixels[cells_of(wider(self.change.regions[0].box, CONTEXT), pixels.shape)]
+            picture = open_picture(np.ascontiguousarray(part), self.settings)
         return log_odds(load_matcher(self.settings).phrase_probabilities(picture, [phrase])[0], FLOOR)
 
     def evidence(self) -> EditEvidence:
