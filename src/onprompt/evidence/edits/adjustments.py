@@ -28,7 +28,7 @@ def asked_for(edit: Edit) -> tuple[str, ...]:
         return ()
     if re.search(rf"\b({'|'.join(words['artwork'])})\b", said):
         return ()
-    found = next((names for word, names in data()["asked"].items() if re.search(rf"\b(?:{word})", said)), [])
+    found: list[str] = next((names for word, names in data()["asked"].items() if re.search(rf"\b(?:{word})", said)), [])
     if set(SIDES) <= set(found):
         sides = [side for side, key in zip(SIDES, ("left", "right"), strict=True) if any(w in said for w in words[key])]
         found = sides[:1] or found

@@ -22,7 +22,7 @@ from onprompt.types import Check, Claim, Detections, Edit, Finding, Found, Outco
 
 # Log-odds that an operation was carried out before any evidence, and the matcher's weights: in the whole image, and in
 # the region that changed (bench/edit.py).
-PRIOR, WHOLE, REGION = -1.0, 1.1, 0.8
+PRIOR, WHOLE, REGION = -1.0, 1.1, 0.7
 NOT_SAID = ("position", "text", "size")  # attributes that the matcher can't see
 NOT_SEEN = ("quality", "mood", "concept", "artist", "parameter")  # properties of an image that nobody can check
 DETAILS = ("count", "color", "position", "relation")  # claims about what is new that are measured
@@ -127,18 +127,21 @@ def is_visible(edit: Edit, observed: EditObservations) -> bool:
 
 
 def matcher_odds(edit: Edit, observed: EditObservations) -> float:
-    """What the matcher says of the result: after against before in the whole image, and in the region that changed.
+    """What the matcher says: how much more the image, and where most changed, look like the result after the edit.
 
-    Of something to be removed it says how much less the image, and that region, look like it.
+    What an operation is done to looks less like itself there; and if it is removed, so does the image.
     """
-    phrase, sign = wanted_phrase(edit), 1
-    if not phrase and edit.operation == "remove" and edit.target:
-        phrase, sign = edit.target.canonical, -1
-    if not phrase or not observed.settings.matcher or "not English" in edit.flags:
+    if not observed.settings.matcher or "not English" in edit.flags:
         return 0.0
-    was = observed.estimate(phrase, 0, closely=True) if sign < 0 else 0.0
-    gain = observed.estimate(phrase, 1) - observed.estimate(phrase, 0)
-    return sign * (WHOLE * gain + REGION * (observed.estimate(phrase, 1, closely=True) - was))
+    phrase, target, odds = wanted_phrase(edit), edit.target.canonical if edit.target else "", 0.0
+    if phrase:
+        odds += WHOLE * (observed.estimate(phrase, 1) - observed.estimate(phrase, 0))
+        odds += REGION * observed.estimate(phrase, 1, closely=True)
+    elif target and edit.operation == "remove":
+        odds -= WHOLE * (observed.estimate(target, 1) - observed.estimate(target, 0))
+    if target:
+        odds -= REGION * (observed.estimate(target, 1, closely=True) - observed.estimate(target, 0, closely=True))
+    return odds
 
 
 def wanted_phrase(edit: Edit) -> str:

@@ -126,7 +126,7 @@ class EditObservations:
         return "redrawn" if redrawn and not self.is_global else ""
 
     def estimate(self, phrase: str, version: int, closely: bool = False) -> float:
-        """The matcher's log-odds of a phrase, before (0) or after (1); closely, where most changed, 0 if nothing did."""
+        """The matcher's log-odds of a phrase before (0) or after (1); closely: where most changed, 0 if nothing did."""
         picture = self.pictures[version]
         if closely:
             if not self.change.regions:
