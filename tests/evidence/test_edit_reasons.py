@@ -80,7 +80,7 @@ def random_outcome(dice: random.Random) -> JudgedEdit:
     instruction = dice.choice(INSTRUCTIONS)
     seen = observed(instruction)
     operations = tuple(random_operation(each, dice) for each in operations_of(instruction))
-    found = tuple(fault(name, dice.random()) for name in ("noisy patch", "seam", "doubled") if dice.random() < 0.2)
+    found = tuple(fault(name, dice.random()) for name in ("noisy patch", "joints", "doubled") if dice.random() < 0.2)
     redrawn = dice.gauss(0, 1.5)
     shares = factors(operations, dice.gauss(0, 2), sum(c.probability - 1 for c in found) * FAULT - redrawn, seen)
     kept = dice.random()

@@ -43,7 +43,7 @@ def observed_edits(data):
 def latents(operations, observed):
     """The log-odds of each operation before the curve, and their limit after it."""
     kept = grade.kept_odds(observed)
-    return np.array([(each.odds / 2 + kept, each.odds + grade.BARE) for each in operations]).T
+    return np.array([(grade.DONE * each.odds + kept, each.odds + grade.BARE) for each in operations]).T
 
 
 def base_of(rows):

@@ -30,7 +30,6 @@ NOT_CHECKABLE = "Not verifiable: nothing that the instruction asks for can be me
 FAULTS = {
     "blank": "The edited image shows nothing: it is one color, or noise.",
     "noisy patch": "The changed region has far more fine detail than the rest, like noise.",
-    "seam": "There are new edges along the border of the mask, like a seam.",
     "joints": "Joints of a person who was not to change can no longer be found.",
     "doubled": "The object to be changed can now be seen twice.",
 }
@@ -193,7 +192,7 @@ def plausibility(judged: JudgedEdit, score: int) -> str:
     elif grade.redrawn > 0:
         said.append(Sentence("Parts that were not to change were redrawn a little.", -1))
     if not faults and not observed.is_global:
-        said.insert(0, Sentence("No noisy patch, seam, doubled object or damaged person was found.", 1))
+        said.insert(0, Sentence("No noisy patch, doubled object or damaged person was found.", 1))
     unseen = Sentence("Hands, size, support and lighting were not measured.")
     return compose(score, said, [unseen, *facts(grade, observed)])
 

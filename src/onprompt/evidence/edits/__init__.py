@@ -5,6 +5,6 @@ objects         the objects of both versions, matched to each other
 adjustments     which adjustments of the image as a whole are asked for
 measures        what each source says of an operation: detectors, colors, corners, text
 claims          whether each operation was carried out, in the number, color and place asked for
-plausibility    what could not be so: seams, noise, joints that are gone
+plausibility    what could not be so: noise, joints that are gone, objects seen twice
 grade           alignment, completeness, plausibility
 """

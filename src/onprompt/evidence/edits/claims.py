@@ -13,31 +13,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from onprompt.evidence.beliefs import MATCHER, NO_SOURCE, Image, believe, sigmoid
-from onprompt.evidence.edits.measures import (
-    TRACE,
-    Measurement,
-    best,
-    measure,
-    moved,
-    moves_beside,
-    targets,
-)
-from onprompt.evidence.edits.objects import SAME_PLACE, is_touched
-from onprompt.evidence.edits.observations import ADDING, EditObservations, new_things
+from onprompt.evidence.edits.measures import TRACE, Measurement, best, measure
+from onprompt.evidence.edits.objects import evened_out, new_objects
+from onprompt.evidence.edits.observations import EditObservations, new_things
 from onprompt.evidence.grading import MINOR
 from onprompt.language import correct_spelling, is_concrete, name_of
-from onprompt.types import Check, Claim, Detections, Edit, Finding, Found, Outcome, Thing
+from onprompt.types import Check, Claim, Detections, Edit, Finding, Found, Outcome
 
 # Log-odds that an operation was carried out before any evidence, and the matcher's weights: in the whole image, and in
 # the region that changed (bench/edit.py).
-PRIOR, WHOLE, REGION = -1.0, 1.1, 0.8
-NOT_SAID = frozenset({"position", "text", "size"})  # attributes that the matcher can't see
-NOT_SEEN = frozenset(
-    {"quality", "mood", "concept", "artist", "parameter"}
-)  # properties of an image that nobody can check
-DETAILS = frozenset({"count", "color", "position", "relation"})  # claims about what is new that are measured
-DONE, NOT_DONE = 0.6, 0.31  # probability from which an operation was carried out, below which it was not
+PRIOR, WHOLE, REGION = -1.0, 1.1, 0.7
+NOT_SAID = ("position", "text", "size")  # attributes that the matcher can't see
+NOT_SEEN = ("quality", "mood", "concept", "artist", "parameter")  # properties of an image that nobody can check
+DETAILS = ("count", "color", "position", "relation")  # claims about what is new that are measured
+DONE, NOT_DONE = 0.6, 0.28  # probability from which an operation was carried out, below which it was not
 LIKELY = 1.0  # log-odds by the matcher from which a detector may have overlooked what an operation is done to
+CERTAIN = 4.0  # log-odds that no evidence exceeds: sources that agree are still mistaken together
 NOTHING = -6.0  # log-odds of any operation where nothing changed
 NOT_READ = frozenset({"not understood", "not English", "nothing to do"})  # flags of the parser
 
@@ -77,18 +68,35 @@ def judge_operations(observed: EditObservations) -> tuple[Operation, ...]:
 
 def judge(edit: Edit, place: int, observed: EditObservations) -> Operation:
     """One operation."""
-    found, details = measure(edit, observed), detail_checks(edit, place, observed)
-    if edit.operation == "move" and any(check.probability < DONE for check in details):  # it moved, but elsewhere
-        found = [replace(each, odds=-abs(each.odds)) for each in found]
+    found = measure(edit, observed)
     odds = PRIOR + sum(each.odds for each in found) + matcher_odds(edit, observed)
     targetless = missing_target(edit, observed)
     if targetless or any(each.odds < 0 for each in found):
         odds = min(odds, PRIOR)  # the matcher overrules neither a measurement nor a detector that knows the name
+    odds = CERTAIN * float(np.tanh(odds / CERTAIN))
     if observed.failure in ("unchanged", "broken", "another_image"):
         odds = min(odds, NOTHING)
     verifiable = bool(found) or is_visible(edit, observed)
-    check = operation_check(edit, place, odds, found, verifiable, observed)
-    return Operation(edit, odds, check, details if found else (), bool(found), verifiable, targetless)
+    finding, outcome, source = result_of(odds, found, verifiable)
+    claim, probability = Claim(edit.operation, edit.phrase), round(sigmoid(odds), 4)
+    boxes = found[0].boxes if found else [region.box for region in observed.change.regions if verifiable]
+    sightings = found[0].sightings if found else ()
+    check = Check(claim, finding, outcome, probability, source, place, next(iter(boxes), None), sightings)
+    details = detail_checks(edit, place, observed) if found else ()
+    return Operation(edit, odds, check, details, bool(found), verifiable, targetless)
+
+
+def result_of(odds: float, found: Sequence[Measurement], verifiable: bool) -> tuple[Finding, Outcome, str]:
+    """What was found of an operation, what it comes to, and who says so; an estimate is never certain."""
+    probability = round(sigmoid(odds), 4)
+    if not verifiable:
+        return Finding(Found.NOT_MEASURABLE), Outcome.UNVERIFIABLE, NO_SOURCE
+    if not found:
+        outcome = Outcome.MISSING if odds <= NOTHING else Outcome.LOW_CONFIDENCE
+        return Finding(Found.ESTIMATED, probability=probability), outcome, MATCHER
+    outcome = Outcome.MATCHED if probability >= DONE else Outcome.LOW_CONFIDENCE
+    outcome = Outcome.MISSING if probability < NOT_DONE else outcome
+    return replace(found[0].finding, probability=probability), outcome, found[0].source
 
 
 def missing_target(edit: Edit, observed: EditObservations) -> str:
@@ -100,30 +108,8 @@ def missing_target(edit: Edit, observed: EditObservations) -> str:
     well = known is not None and known.closeness == 1 and known.words[0] in name_of(target.canonical).same
     if not well or best(target.canonical, observed.seen[0].sightings) >= TRACE:
         return ""
-    likely = observed.settings.matcher and observed.estimate(observed.pictures[0], target.canonical) >= LIKELY
+    likely = observed.settings.matcher and observed.estimate(target.canonical, 0) >= LIKELY
     return "" if likely else target.canonical
-
-
-def operation_check(
-    edit: Edit, place: int, odds: float, found: Sequence[Measurement], verifiable: bool, observed: EditObservations
-) -> Check:
-    """The check of an operation: what was measured or detected in both versions."""
-    probability = round(sigmoid(odds), 4)
-    claim = Claim(edit.operation, edit.phrase)
-    if not verifiable:
-        return Check(claim, Finding(Found.NOT_MEASURABLE), Outcome.UNVERIFIABLE, probability, NO_SOURCE, place)
-    if not found:
-        outcome = Outcome.MISSING if odds <= NOTHING else Outcome.LOW_CONFIDENCE  # an estimate is never certain
-        finding, box = (
-            Finding(Found.ESTIMATED, probability=probability),
-            next((r.box for r in observed.change.regions), None),
-        )
-        return Check(claim, finding, outcome, probability, MATCHER, place, box)
-    outcome = Outcome.MATCHED if probability >= DONE else Outcome.LOW_CONFIDENCE
-    outcome = Outcome.MISSING if probability < NOT_DONE else outcome
-    first = found[0]
-    finding, box = replace(first.finding, probability=probability), next(iter(first.boxes), None)
-    return Check(claim, finding, outcome, probability, first.source, place, box, first.sightings)
 
 
 # -- by the matcher --------------------------------------------------------------------------------------------------
@@ -141,18 +127,21 @@ def is_visible(edit: Edit, observed: EditObservations) -> bool:
 
 
 def matcher_odds(edit: Edit, observed: EditObservations) -> float:
-    """What the matcher says of the result: after against before in the whole image, and in the region that changed.
+    """What the matcher says: how much more the image, and where most changed, look like the result after the edit.
 
-    Of something to be removed it says how much less the image, and that region, look like it.
+    What an operation is done to looks less like itself there; and if it is removed, so does the image.
     """
-    phrase, sign = wanted_phrase(edit), 1
-    if not phrase and edit.operation == "remove" and edit.target:
-        phrase, sign = edit.target.canonical, -1
-    if not phrase or not observed.settings.matcher or "not English" in edit.flags:
+    if not observed.settings.matcher or "not English" in edit.flags:
         return 0.0
-    before, after = (observed.estimate(picture, phrase) for picture in observed.pictures)
-    was = observed.estimate_region(phrase, 0) if sign < 0 else 0.0
-    return sign * (WHOLE * (after - before) + REGION * (observed.estimate_region(phrase, 1) - was))
+    phrase, target, odds = wanted_phrase(edit), edit.target.canonical if edit.target else "", 0.0
+    if phrase:
+        odds += WHOLE * (observed.estimate(phrase, 1) - observed.estimate(phrase, 0))
+        odds += REGION * observed.estimate(phrase, 1, closely=True)
+    elif target and edit.operation == "remove":
+        odds -= WHOLE * (observed.estimate(target, 1) - observed.estimate(target, 0))
+    if target:
+        odds -= REGION * (observed.estimate(target, 1, closely=True) - observed.estimate(target, 0, closely=True))
+    return odds
 
 
 def wanted_phrase(edit: Edit) -> str:
@@ -172,43 +161,28 @@ def wanted_phrase(edit: Edit) -> str:
 
 
 def detail_checks(edit: Edit, place: int, observed: EditObservations) -> tuple[Check, ...]:
-    """Number, color and place of what was added or moved, as far as they were measured."""
-    about: Sequence[Thing]
-    if edit.operation in ADDING:
-        about, seen = new_things(edit), new_sightings(edit, observed)
-    elif edit.operation == "move" and moves_beside(edit, observed):
-        about, seen = edit.result.things[:1], moved_sightings(edit, observed)
-    else:
+    """Number, color and place of what was added, as far as they were stated and measured."""
+    if edit.operation not in ("add", "replace"):
         return ()
     scene = replace(edit.result, properties=())
-    checks = believe(scene, Image(seen, lines=observed.lines[1]), observed.settings)
-    mine = [each for each in checks if each.thing is not None and scene.things[each.thing] in about]
-    return tuple(replace(check, thing=place, target=None) for check in mine if is_measured_detail(check))
-
-
-def is_measured_detail(check: Check) -> bool:
-    """Whether a claim is about a stated number, a color or a place, and was measured."""
-    stated = check.claim.count is None or check.claim.count.explicit
-    return check.claim.kind in DETAILS and stated and check.outcome is not Outcome.UNVERIFIABLE
+    new = [index for index, thing in enumerate(scene.things) if thing in new_things(edit)]
+    checks = believe(scene, Image(new_sightings(edit, observed), lines=observed.lines[1]), observed.settings)
+    return tuple(
+        replace(check, thing=place, target=None)
+        for check in checks
+        if check.thing in new
+        and check.claim.kind in DETAILS
+        and (check.claim.count is None or check.claim.count.explicit)
+        and check.outcome is not Outcome.UNVERIFIABLE
+    )
 
 
 def new_sightings(edit: Edit, observed: EditObservations) -> Detections:
-    """What is seen after the edit; of what should be new, only what is where the image changed and was not there."""
-    labels, after = {thing.canonical for thing in new_things(edit)}, observed.seen[1]
-    old = [s for s in observed.seen[0].sightings if s.confidence >= observed.settings.low_confidence]
-    new = [
-        s
-        for s in after.sightings
-        if is_touched(s.box, observed.change)
-        and not any(other.label == s.label and other.box.iou(s.box) >= SAME_PLACE for other in old)
-    ]
-    return Detections(tuple(s for s in after.sightings if s.label not in labels or s in new), after.known)
-
-
-def moved_sightings(edit: Edit, observed: EditObservations) -> Detections:
-    """What is seen after the edit, with what was moved where it is found again."""
-    after, located = observed.seen[1], targets(edit, observed)[:1]
-    there = [(sighting, moved(sighting, observed)) for sighting in located]
-    found = tuple(replace(sighting, box=place[0], confidence=1.0) for sighting, place in there if place)
-    name = edit.target.canonical if edit.target else ""
-    return Detections((*found, *(s for s in after.sightings if s.label != name)), after.known)
+    """What is seen after the edit; of what should be new, only what was not there before."""
+    new, after, least = new_things(edit), observed.seen[1], observed.settings.low_confidence
+    found = [s for s in after.sightings if s.label not in {thing.canonical for thing in new}]
+    for thing in new:
+        old = [s for s in observed.seen[0].sightings if s.label == thing.canonical and s.confidence >= least]
+        mine = new_objects((s for s in after.sightings if s.label == thing.canonical), old, observed.change)
+        found += evened_out(mine, observed.change, least) if thing.count.explicit else mine
+    return Detections(tuple(sorted(found, key=lambda s: -s.confidence)), after.known)

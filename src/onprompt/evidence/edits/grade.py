@@ -22,8 +22,6 @@ from onprompt.evidence.edits.plausibility import faults
 from onprompt.evidence.observe import is_animated
 from onprompt.settings import Settings
 from onprompt.types import Check, EditEvidence, Flag, Outcome, Sample
-from onprompt.vision.boxes import Floats
-from onprompt.vision.change import Mask
 from onprompt.vision.geometry import ramp
 from onprompt.vision.matchers import load_matcher
 
@@ -32,7 +30,8 @@ from onprompt.vision.matchers import load_matcher
 PLACE, SIMILAR, MASK, REDRAWN = 3.3, 6.0, 2.0, 8.0
 SPREAD, KEPT, LAYOUT = 0.34, 0.83, 0.6  # concentration, similarity of features and of edges of an average edit
 CONTRAST = 2.2  # change within a mask against outside, in logarithms, of an average edit
-BARE = 1.1  # log-odds by which a careful edit may be above its operation: one that was not carried out is never above 4
+DONE = 0.67  # weight of an operation's log-odds beside those that the rest was left alone
+BARE = 1.25  # log-odds by which a careful edit may be above its operation: what was not carried out is never above 4
 PRESERVED = 0.5, 0.97  # similarity of features: another image, the same
 FAULT, SHOWN = 3.0, 0.2  # log-odds that a certain fault costs, and severity from which a fault is reported
 LOW = 0.25  # share of the scale at most (2 of 7) of another image, of an edit of what was not there, or not verifiable
@@ -127,15 +126,14 @@ def is_verifiable(operations: Sequence[Operation]) -> bool:
 
 
 def grade(operations: Sequence[Operation], observed: EditObservations) -> EditGrade:
-    """The factors of an edit."""
-    found, kept, redrawn = faults(observed), kept_odds(observed), redrawing(observed)
+    """The factors of an edit; redrawing costs plausibility, since editors leave most of their artefacts there."""
+    found, redrawn = faults(observed), 0.0 if observed.is_global else REDRAWN * (KEPT - observed.kept)
     plausible = sum(check.probability - 1 for check in found) * FAULT - redrawn
-    shares = factors(operations, kept, plausible, observed)
-    coverage = sum(operation.known for operation in operations) / len(operations)
+    shares = factors(operations, kept_odds(observed), plausible, observed)
     return EditGrade(
         **{name: round(share, 4) for name, share in shares.items()},
         preservation=round(ramp(observed.kept, *PRESERVED), 4),
-        coverage=round(coverage, 4),
+        coverage=round(sum(operation.known for operation in operations) / len(operations), 4),
         interval=interval(shares, operations),
         faults=tuple(check for check in found if 1 - check.probability >= SHOWN),
         redrawn=redrawn,
@@ -149,23 +147,14 @@ def factors(
     if observed.blank:
         return dict.fromkeys(FACTORS, 0.0)
     careful = "alignment" if observed.mask is None else "alignment with a mask"
-    own = [sigmoid(each.odds + BARE) for each in operations]
     aligned = [
-        each.fit * min(most, curve(careful, each.odds / 2 + kept)) for each, most in zip(operations, own, strict=True)
+        each.fit * min(sigmoid(each.odds + BARE), curve(careful, DONE * each.odds + kept)) for each in operations
     ]
-    shares = {
-        "alignment": float(np.mean(aligned)),
-        "completeness": float(np.mean([each.fit * curve("completeness", each.odds) for each in operations])),
-        "plausibility": curve("plausibility", plausible),
-    }
-    unknown = not is_verifiable(operations)
-    another = observed.failure == "another_image"
-    most = {
-        "alignment": LOW if unknown or another or all(each.targetless for each in operations) else 1.0,
-        "completeness": LOW if unknown or another else 1.0,
-        "plausibility": LOW if another else 1.0,
-    }
-    return {name: min(share, most[name]) for name, share in shares.items()}
+    complete = [each.fit * curve("completeness", each.odds) for each in operations]
+    shares = float(np.mean(aligned)), float(np.mean(complete)), curve("plausibility", plausible)
+    another, unknown = observed.failure == "another_image", not is_verifiable(operations)
+    low = another or unknown or all(each.targetless for each in operations), another or unknown, another
+    return {name: min(share, LOW if cap else 1.0) for name, share, cap in zip(FACTORS, shares, low, strict=True)}
 
 
 def curve(name: str, odds: float) -> float:
@@ -179,10 +168,9 @@ def interval(shares: Mapping[str, float], operations: Sequence[Operation]) -> tu
     if not is_verifiable(operations):
         return 0.0, 1.0
     doubts = [2 * each.probability * (1 - each.probability) if each.known else ESTIMATED for each in operations]
-    doubt = {"plausibility": UNSEEN}
     low, high = 1.0, 1.0
     for name, share in shares.items():
-        open_ = doubt.get(name, float(np.mean(doubts)))
+        open_ = UNSEEN if name == "plausibility" else float(np.mean(doubts))
         low *= share * (1 - open_)
         high *= share + (1 - share) * open_
     return round(low ** (1 / 3), 4), round(high ** (1 / 3), 4)
@@ -193,20 +181,11 @@ def kept_odds(observed: EditObservations) -> float:
 
     With a mask, what counts is how much more changed within it than outside.
     """
+    change, mask = observed.change, observed.mask
     if observed.is_global:
-        return SIMILAR * (observed.change.structure - LAYOUT) / 2
-    spread = PLACE * (observed.change.concentration - SPREAD)
-    if observed.mask is not None:
-        return spread + MASK * (mask_contrast(observed.mask, observed.change.difference) - CONTRAST)
-    return spread + SIMILAR * (float(np.median(observed.similarity)) - KEPT)
-
-
-def mask_contrast(mask: Mask, difference: Floats) -> float:
-    """The logarithm of how much more the image changed within a mask than outside."""
-    inside, outside = (float(difference[part].mean()) for part in (mask, ~mask))
-    return float(np.log((inside + 1) / (outside + 1)))
-
-
-def redrawing(observed: EditObservations) -> float:
-    """The log-odds that needless redrawing costs, where editors leave most of their artefacts; less if it is little."""
-    return 0.0 if observed.is_global else REDRAWN * (KEPT - observed.kept)
+        return SIMILAR * (change.structure - LAYOUT) / 2
+    spread = PLACE * (change.concentration - SPREAD)
+    if mask is None:
+        return spread + SIMILAR * (observed.kept - KEPT)
+    inside, outside = (float(change.difference[part].mean()) for part in (mask, ~mask))
+    return spread + MASK * (float(np.log((inside + 1) / (outside + 1))) - CONTRAST)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-import cv2
 import numpy as np
 
 from onprompt.evidence.attributes import measure_text
 from onprompt.evidence.beliefs import log_odds
 from onprompt.evidence.edits.adjustments import asked_for
-from onprompt.evidence.edits.objects import SAME_PLACE, TOUCHED, is_named, is_same, is_touched, unique
+from onprompt.evidence.edits.objects import SAME_OBJECT, SAME_PLACE, TOUCHED, is_touched, unique
 from onprompt.evidence.edits.observations import EditObservations, new_things
 from onprompt.evidence.sharing import share_out
-from onprompt.settings import Settings
-from onprompt.types import Box, Edit, Finding, Found, Scene, Sighting, Thing
+from onprompt.types import Box, Edit, Finding, Found, Picture, Scene, Sighting, Thing
 from onprompt.vision import color
 from onprompt.vision.adjustments import HAPPENED
-from onprompt.vision.change import Mask, cells_of
+from onprompt.vision.change import Mask
 from onprompt.vision.geometry import position_of, ramp
+from onprompt.vision.masks import masked_pixels
 from onprompt.vision.motion import find_motion
 
 MEASURED = 4.2  # log-odds of a measurement that is certain
@@ -30,9 +29,10 @@ LARGER, SMALLER = 1.15, 0.87  # ratio of areas
 SMALL = ("small", "tiny", "mini", "little", "short", "thin", "slim", "narrow", "half")
 SIDES = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "up": (0, -1), "bottom": (0, 1), "down": (0, 1)}
 RECOLORED = 0.08, 0.3  # gain in the share of an object that has a color: none, clear
-MIRRORED = frozenset({"mirrored", "horizontally", "flipped", "reversed", "the other way", "facing", "around"})
+MIRRORED = ("mirrored", "horizontally", "flipped", "reversed", "the other way", "facing", "around")
 CROPPED = ("cropped",)  # says all there is to do, whatever else of the instruction was not understood
 TRACE = 0.1  # confidence below which an object was not there before
+ALL = np.ones((1, 1), dtype=np.bool_)  # the mask of a whole box
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,11 @@ class Measurement:
 
 
 def measured(
-    score: float,
-    before: str,
-    after: str,
-    source: str,
-    boxes: Sequence[Box] = (),
-    sightings: tuple[Sighting, ...] = (),
-    weight: float = 1.0,
+    score: float, before: str, after: str, source: str, boxes: Iterable[Box] = (), weight: float = 1.0
 ) -> Measurement:
     """How far an operation was carried out, from 0 to 1, by what was measured before and after."""
     finding = Finding(Found.BEFORE_AFTER, f"{before} → {after}" if before else after)
-    return Measurement(MEASURED * weight * (2 * score - 1), finding, source, tuple(boxes), sightings)
+    return Measurement(MEASURED * weight * (2 * score - 1), finding, source, tuple(boxes))
 
 
 def detected(name: str, odds: float, before: float, after: float, *sightings: Sighting) -> Measurement:
@@ -85,36 +79,36 @@ def detect_result(edit: Edit, observed: EditObservations) -> list[Measurement]:
         return others_gone(edit, observed)
     new = [appeared(thing, observed) for thing in new_things(edit) if thing.canonical in known]
     old = [vanished(edit, t, observed) for t in edit.result.things if t.absent and t.canonical in known]
-    return [least_likely(found) for found in (new, old) if found]
-
-
-def least_likely(found: Sequence[Measurement]) -> Measurement:
-    """Several objects as one: the least likely, with the mean of the log-odds."""
-    return replace(min(found, key=lambda each: each.odds), odds=float(np.mean([each.odds for each in found])))
+    # Several objects count as one: the least likely, with the mean of the log-odds.
+    groups = [(min(found, key=lambda each: each.odds), found) for found in (new, old) if found]
+    return [replace(least, odds=float(np.mean([each.odds for each in found]))) for least, found in groups]
 
 
 def others_gone(edit: Edit, observed: EditObservations) -> list[Measurement]:
     """Of "everything except the woman": she is still there, and what else was there is not."""
     kept = {thing.canonical for thing in edit.keep}
     named = {edit.target.canonical} if edit.target else set()
-    before = [each for each in observed.objects if each.before and (not named or is_named((each.before,), named))]
     boxes = [s.box for s in observed.seen[0].sightings if s.label in kept and s.confidence >= TRACE]
-    mine = [c for c in before if c.before and any(c.before.box.iou(box) >= SAME_PLACE for box in boxes)]
-    others = [change for change in before if change not in mine]
-    if not others:
+    before = [
+        (c, c.before) for c in observed.objects if c.before and (not named or {c.before.label, c.before.word} & named)
+    ]
+    mine = [any(s.box.iou(box) >= SAME_PLACE for box in boxes) for _, s in before]
+    gone = [c.kind == "removed" for (c, _), own in zip(before, mine, strict=True) if not own]
+    stays = [c.after is not None for (c, _), own in zip(before, mine, strict=True) if own]
+    if not gone:
         return []
-    gone = float(np.mean([change.kind == "removed" for change in others]))
-    stays = float(np.mean([change.after is not None for change in mine])) if mine else 1.0
-    return [detected("everything else", log_odds(min(gone, stays)), 1.0, 1 - gone)]
+    share = float(np.mean(gone))
+    return [detected("everything else", log_odds(min(share, float(np.mean(stays or 1)))), 1.0, 1 - share)]
 
 
 def appeared(thing: Thing, observed: EditObservations) -> Measurement:
-    """The log-odds of something new; if there was one before, of another one where the image changed."""
-    name, sightings = thing.canonical, list(observed.seen[1].sightings)
-    if best(name, observed.seen[0].sightings) >= observed.settings.low_confidence:
-        sightings = [c.after for c in observed.objects if c.kind in ("added", "replaced") and c.after]
-    # Where the image did not change, a detector that finds something new is mistaken.
-    found = [s for s in sightings if s.label == name and is_touched(s.box, observed.change)]
+    """The log-odds of something new, where the image changed: elsewhere a detector that finds it is mistaken."""
+    name, before = thing.canonical, best(thing.canonical, observed.seen[0].sightings)
+    old = before >= observed.settings.low_confidence
+    sightings = (
+        [c.after for c in observed.objects if c.kind in ("added", "replaced")] if old else observed.seen[1].sightings
+    )
+    found = [s for s in sightings if s and s.label == name and is_touched(s.box, observed.change)]
     if not found:
         return detected(name, log_odds(0.0) + ASKED, 0.0, 0.0)
     chosen = max(found, key=lambda s: s.confidence)
@@ -188,33 +182,32 @@ def recolor(edit: Edit, observed: EditObservations) -> Measurement | None:
         return None
     own = edit.target is not None and thing.canonical == edit.target.canonical
     located = targets(edit, observed) if own else ()  # the hair of a woman is not the woman
-    places = [(s.box, s.mask) for s in located] or [(region.box, None) for region in observed.change.regions[:1]]
+    places = [(s.box, ALL if s.mask is None else s.mask) for s in located] or [
+        (r, ALL) for r in largest_region(observed)
+    ]
     if not places:
         return None
-    results = [color_change(box, shape, value, observed) for box, shape in places]
-    score, weight = float(np.mean([result[0] for result in results])), 1.0 if located else DOUBTFUL
-    return measured(score, *results[0][1:], "color", [box for box, _ in places], located, weight)
+    versions = [[likeness(p, *place, value, observed) for place in places] for p in observed.pictures]
+    gains = [
+        ramp(new - old, *RECOLORED) * (observed.change.within(box) >= TOUCHED)
+        for (old, _), (new, _), (box, _) in zip(*versions, places, strict=True)
+    ]
+    names, weight = [version[0][1] for version in versions], 1.0 if located else DOUBTFUL
+    return measured(float(np.mean(gains)), names[0], names[1], "color", [box for box, _ in places], weight)
 
 
-def color_change(box: Box, shape: Mask | None, asked: str, observed: EditObservations) -> tuple[float, str, str]:
-    """How far an object took on a color, and the colors it had and has."""
-    versions = observed.change.before, observed.change.after
-    (old, was), (new, now) = (likeness(pixels, box, shape, asked, observed.settings) for pixels in versions)
-    changed = observed.change.within(box) >= TOUCHED
-    return (ramp(new - old, *RECOLORED) if changed else 0.0), was, now
-
-
-def likeness(pixels: np.ndarray, box: Box, shape: Mask | None, asked: str, settings: Settings) -> tuple[float, str]:
+def likeness(picture: Picture, box: Box, mask: Mask, asked: str, observed: EditObservations) -> tuple[float, str]:
     """How much of an object has a color, and the name of its largest color."""
-    area = pixels[cells_of(box, pixels.shape)]
-    seen = area.reshape(-1, 3)
-    if shape is not None:
-        inside = cv2.resize(shape.astype(np.uint8), area.shape[1::-1], interpolation=cv2.INTER_NEAREST) > 0
-        seen = area[inside] if inside.any() else seen
-    swatches = color.dominant_colors(seen, color.exposure_gain(pixels), 0.1)
-    fits = [(color.likeness(s, asked, settings.color_match, settings.color_near), s.share) for s in swatches]
-    total = sum(share for _, share in fits) or 1.0
-    return sum(fit * share for fit, share in fits) / total, swatches[0].name if swatches else "many colors"
+    near, far = observed.settings.color_match, observed.settings.color_near
+    swatches = color.dominant_colors(masked_pixels(picture, box, mask), color.exposure_gain(picture.pixels), 0.1)
+    total = sum(swatch.share for swatch in swatches) or 1.0
+    fit = sum(color.likeness(swatch, asked, near, far) * swatch.share for swatch in swatches)
+    return fit / total, swatches[0].name if swatches else "many colors"
+
+
+def largest_region(observed: EditObservations) -> list[Box]:
+    """Where most changed, if anything did."""
+    return [region.box for region in observed.change.regions[:1]]
 
 
 def move(edit: Edit, observed: EditObservations) -> Measurement | None:
@@ -223,8 +216,10 @@ def move(edit: Edit, observed: EditObservations) -> Measurement | None:
     if turns := [a.value for thing in edit.result.things for a in thing.attributes if a.kind == "orientation"]:
         return mirror(located, observed) if any(word in " ".join(turns) for word in MIRRORED) else None
     there = moved(located[0], observed) if located else None
-    beside = moves_beside(edit, observed)
-    words = f"{edit.value} " + " ".join(a.value for t in edit.result.things for a in t.attributes)
+    things, least = edit.result.things, observed.settings.low_confidence
+    others = [things[relation.target].canonical for thing in things[:1] for relation in thing.relations]
+    beside = any(best(name, observed.seen[0].sightings) >= least for name in others)
+    words = f"{edit.value} " + " ".join(a.value for t in things for a in t.attributes)
     side = next((SIDES[word] for word in SIDES if word in words.split()), None)
     if there is None or (side is None and not beside):
         return None
@@ -232,32 +227,24 @@ def move(edit: Edit, observed: EditObservations) -> Measurement | None:
     shift = np.subtract(box.centre, first.centre)
     along = float(np.hypot(*shift)) if beside or side is None else float(shift @ side)
     values = position_of(first), position_of(box)
-    return measured(float(along >= SHIFT), *values, "boxes", (first, box), located, weight)
-
-
-def moves_beside(edit: Edit, observed: EditObservations) -> bool:
-    """Whether the new place of the target is beside something else that was seen before."""
-    first = edit.result.things[:1]
-    others = {edit.result.things[each.target].canonical for thing in first for each in thing.relations}
-    return any(best(name, observed.seen[0].sightings) >= observed.settings.low_confidence for name in others)
+    return measured(float(along >= SHIFT), *values, "boxes", (first, box), weight)
 
 
 def mirror(located: tuple[Sighting, ...], observed: EditObservations) -> Measurement | None:
     """Whether the target looks like its mirror image; it is what changed, if it is not located."""
     boxes = [sighting.box for sighting in located[:1]]
-    regions = [region.box for region in observed.change.regions[:1]]
-    boxes += [box for box in regions if not boxes or box.iou(boxes[0]) >= SAME_PLACE / 2]
+    boxes += [box for box in largest_region(observed) if not boxes or box.iou(boxes[0]) >= SAME_PLACE / 2]
     if not boxes:
         return None
-    motions = [find_motion(box, observed.change) for box in boxes]
-    turned = any(motion is not None and motion.mirrored for motion in motions)
+    turned = any(motion.mirrored for box in boxes if (motion := find_motion(box, observed.change)))
     after, weight = "mirrored" if turned else "not mirrored", 1.0 if located else DOUBTFUL
-    return measured(float(turned), "as it was", after, "outline", boxes, located, weight)
+    return measured(float(turned), "as it was", after, "outline", boxes, weight)
 
 
-def counterpart(sighting: Sighting, observed: EditObservations) -> Sighting | None:
-    """The same object in the image after the edit."""
-    return next((c.after for c in observed.objects if c.before and is_same(c.before, sighting)), None)
+def counterpart(sighting: Sighting, observed: EditObservations) -> Box | None:
+    """Where the same object is in the image after the edit, by the detector."""
+    pairs = ((c.before, c.after) for c in observed.objects if c.before and c.after)
+    return next((new.box for old, new in pairs if old.box.iou(sighting.box) >= SAME_OBJECT), None)
 
 
 def moved(sighting: Sighting, observed: EditObservations) -> tuple[Box, float] | None:
@@ -265,42 +252,33 @@ def moved(sighting: Sighting, observed: EditObservations) -> tuple[Box, float] |
     if motion := find_motion(sighting.box, observed.change):
         return motion.box, 1.0
     regions, other = observed.change.regions, counterpart(sighting, observed)
-    if other and (other.box.iou(sighting.box) < SAME_PLACE or not regions):
-        return other.box, 1.0
+    if other and (other.iou(sighting.box) < SAME_PLACE or not regions):
+        return other, 1.0
     apart = next((r.box for r in regions if r.box.iou(sighting.box) < SAME_PLACE / 2), None)
     if apart and observed.change.within(sighting.box) >= TOUCHED:
         return apart, DOUBTFUL
-    return (other.box, 1.0) if other else None
+    return (other, 1.0) if other else None
 
 
 def resize(edit: Edit, observed: EditObservations) -> Measurement | None:
     """The ratio of the target's areas; by the region that changed, if the target is found in one version only."""
     located = targets(edit, observed)
-    found = None if "no target" in edit.flags else size_ratio(located, observed)
-    if found is None:
+    boxes = [sighting.box for sighting in located[:1]] or largest_region(observed)
+    if not boxes or "no target" in edit.flags:
         return None
-    ratio, boxes, weight = found
-    asked = [a.value for thing in edit.result.things[:1] for a in thing.attributes if a.kind == "size"]
-    words = " ".join([edit.value.split(" than ")[0], *asked[-1:]]).lower()
-    smaller = any(word in words for word in SMALL)
-    done = ratio <= SMALLER if smaller else ratio >= LARGER
-    size = "larger" if ratio >= LARGER else "smaller" if ratio <= SMALLER else "as large as before"
-    return measured(float(done), "as it was", size, "boxes", boxes, located, weight)
-
-
-def size_ratio(located: Sequence[Sighting], observed: EditObservations) -> tuple[float, tuple[Box, ...], float] | None:
-    """The target's area after the edit against that before, both boxes, and how sure that is."""
-    regions = [region.box for region in observed.change.regions]
-    first = located[0].box if located else next(iter(regions), None)
-    if first is None:
-        return None
-    if motion := find_motion(first, observed.change):
-        return motion.scale**2, (first, motion.box), 1.0 if located else DOUBTFUL
-    other = counterpart(located[0], observed) if located else None
-    second = other.box if other else next((box for box in regions if located and box.iou(first) > 0), None)
+    first, weight = boxes[0], 1.0 if located else DOUBTFUL
+    second = motion.box if (motion := find_motion(first, observed.change)) else None
+    if second is None and located and (second := counterpart(located[0], observed)) is None:
+        weight = DOUBTFUL
+        second = next((region.box for region in observed.change.regions if region.box.iou(first) > 0), None)
     if second is None:
         return None
-    return second.area / max(first.area, 1e-9), (first, second), 1.0 if other else DOUBTFUL
+    asked = [a.value for thing in edit.result.things[:1] for a in thing.attributes if a.kind == "size"]
+    words = " ".join([edit.value.split(" than ")[0], *asked[-1:]]).lower()
+    ratio = second.area / max(first.area, 1e-9)
+    size = "larger" if ratio >= LARGER else "smaller" if ratio <= SMALLER else "as large as before"
+    wanted = "smaller" if any(word in words for word in SMALL) else "larger"
+    return measured(float(size == wanted), "as it was", size, "boxes", (first, second), weight)
 
 
 def count(edit: Edit, observed: EditObservations) -> Measurement | None:
@@ -308,10 +286,8 @@ def count(edit: Edit, observed: EditObservations) -> Measurement | None:
     if edit.target is None or edit.target.canonical not in observed.seen[0].known:
         return None
     name, least = edit.target.canonical, observed.settings.low_confidence
-    before, after = (
-        len(unique(s for s in version.sightings if s.label == name and s.confidence >= least))
-        for version in observed.seen
-    )
+    sure = [[s for s in version.sightings if s.label == name and s.confidence >= least] for version in observed.seen]
+    before, after = (len(unique(sightings)) for sightings in sure)
     asked = edit.value.strip()
     more = asked[:1] in ("+", "-") and asked[1:].isdecimal()
     wanted = before + int(asked) if more else edit.result.things[0].count.exact if edit.result.things else None

@@ -1,19 +1,24 @@
-"""The objects of both versions of an image, matched to each other: what was added, removed, moved, recolored."""
+"""The objects of both versions of an image: what was added, removed, moved, recolored, and each new one once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from onprompt.settings import Settings
 from onprompt.types import Box, ObjectChange, Sighting
 from onprompt.vision.change import Change, cells_of, to_lab
+from onprompt.vision.geometry import containment
 from onprompt.vision.motion import find_motion
 
 SAME_PLACE = 0.4  # IoU from which two boxes are in the same place
 SAME_OBJECT = 0.6  # … from which two sightings of one version are of one object
 TOUCHED = 0.15  # share of a box that must have changed for its object to have changed
+NEW = 0.5  # … for an object to be new
+PART = 0.5  # share of a box within another from which it is a part of it
+ALIKE = 1.25  # ratio of sides up to which two regions have one shape
+INFERRED = 0.8  # confidence in an object of which only a region of the same shape was recognized
 REDRAWN = 10.0  # median ΔE of an image from which all of it changed
 MOVED = 0.08  # shift of a center, in widths of the image, from which an object moved
 RESIZED = 1.25  # ratio of areas from which it was resized
@@ -21,37 +26,34 @@ RECOLORED = 12.0  # ΔE of the mean color from which it was recolored
 
 
 def match_objects(
-    before: Sequence[Sighting], after: Sequence[Sighting], change: Change, asked: set[str], settings: Settings
+    before: Iterable[Sighting], after: Iterable[Sighting], change: Change, least: float
 ) -> tuple[ObjectChange, ...]:
     """Each confident sighting of either version once, in the frame of the first; the most alike are matched first."""
-    old, new = (unique(s for s in version if s.confidence >= settings.low_confidence) for version in (before, after))
+    old, new = (unique(s for s in version if s.confidence >= least) for version in (before, after))
     pairs = [(alikeness(a, b), i, j) for i, a in enumerate(old) for j, b in enumerate(new)]
     partner: dict[int, int] = {}
     for alike, i, j in sorted(pairs, reverse=True):
         if alike > 0 and i not in partner and j not in partner.values():
             partner[i] = j
-    both = [(old[i], new[j]) for i, j in partner.items()]
+    changes = [ObjectChange(kind_of(old[i], new[j], change), old[i], new[j]) for i, j in partner.items()]
     # A detector that finds an object in one version only is mistaken where the image did not change.
-    removed = [s for i, s in enumerate(old) if i not in partner]
-    added = [s for j, s in enumerate(new) if j not in partner.values()]
-    changes: list[tuple[str, Sighting | None, Sighting | None]] = [(kind_of(a, b, change), a, b) for a, b in both]
-    changes += [("removed" if is_touched(s.box, change) else "unchanged", s, None) for s in removed]
-    changes += [("added" if is_touched(s.box, change) else "unchanged", None, s) for s in added]
-    return tuple(ObjectChange(kind, a, b, is_named((a, b), asked)) for kind, a, b in changes)
+    for i, sighting in enumerate(old):
+        if i not in partner:
+            changes.append(ObjectChange("removed" if is_touched(sighting.box, change) else "unchanged", sighting))
+    for j, sighting in enumerate(new):
+        if j not in partner.values():
+            changes.append(ObjectChange("added" if is_touched(sighting.box, change) else "unchanged", None, sighting))
+    return tuple(changes)
 
 
 def unique(sightings: Iterable[Sighting]) -> list[Sighting]:
     """One sighting for each box: the same object may have been found by several names."""
     kept: list[Sighting] = []
     for sighting in sorted(sightings, key=lambda s: -s.confidence):
-        if sighting.count == (1, 1) and all(sighting.word != s.word or not is_same(sighting, s) for s in kept):
+        same = (sighting.word == s.word and sighting.box.iou(s.box) >= SAME_OBJECT for s in kept)
+        if sighting.count == (1, 1) and not any(same):
             kept.append(sighting)
     return kept
-
-
-def is_same(a: Sighting, b: Sighting) -> bool:
-    """Whether two sightings of one version are of one object."""
-    return a.box.iou(b.box) >= SAME_OBJECT
 
 
 def alikeness(a: Sighting, b: Sighting) -> float:
@@ -69,26 +71,26 @@ def kind_of(a: Sighting, b: Sighting, change: Change) -> str:
         return "unchanged"
     if a.word != b.word:
         return "replaced"
-    if distance(a.box, b.box) >= MOVED and a.box.iou(b.box) < SAME_PLACE:
+    far = distance(a.box, b.box) >= MOVED
+    if far and a.box.iou(b.box) < SAME_PLACE:
         return "moved"
-    ratio = b.box.area / max(a.box.area, 1e-9)
-    if max(ratio, 1 / max(ratio, 1e-9)) >= RESIZED:
+    if not 1 / RESIZED < b.box.area / max(a.box.area, 1e-9) < RESIZED:
         return "resized"
     if (motion := find_motion(a.box, change)) and motion.mirrored:
         return "turned"
-    if distance(a.box, b.box) >= MOVED:
+    if far:
         return "moved"
     return "recolored" if color_shift(a.box, change) >= RECOLORED else "changed"
 
 
-def is_touched(box: Box, change: Change) -> bool:
+def is_touched(box: Box, change: Change, least: float = TOUCHED) -> bool:
     """Whether an image changed at a place; one that was redrawn did everywhere."""
-    return change.residual >= REDRAWN or change.within(box) >= TOUCHED
+    return change.residual >= REDRAWN or change.within(box) >= least
 
 
 def distance(a: Box, b: Box) -> float:
     """How far two centers are apart, in widths of the image."""
-    return float(np.hypot(a.centre[0] - b.centre[0], a.centre[1] - b.centre[1]))
+    return float(np.hypot(*np.subtract(a.centre, b.centre)))
 
 
 def color_shift(box: Box, change: Change) -> float:
@@ -98,6 +100,37 @@ def color_shift(box: Box, change: Change) -> float:
     return float(np.linalg.norm((second - first)[1:]))
 
 
-def is_named(versions: Iterable[Sighting | None], names: set[str]) -> bool:
-    """Whether an object, in either version, has one of some names."""
-    return any(s is not None and {s.label, s.word} & names for s in versions)
+# -- what is new -----------------------------------------------------------------------------------------------------
+
+
+def new_objects(after: Iterable[Sighting], before: Sequence[Sighting], change: Change) -> list[Sighting]:
+    """The new objects of one name: none where one was before, and neither parts of one nor several in one box."""
+    kept: list[Sighting] = []
+    for sighting in sorted(after, key=lambda s: -s.confidence):
+        box, there = sighting.box, any(old.box.iou(sighting.box) >= SAME_PLACE for old in before)
+        part = any(containment(box, other.box) >= PART for other in kept)
+        several = sum(containment(other.box, box) >= PART for other in kept) > 1
+        single = not (there or part or several) and is_touched(box, change, NEW)
+        if single or sighting.count != (1, 1):  # a crowd is no object
+            kept.append(sighting)
+    return kept
+
+
+def evened_out(new: Sequence[Sighting], change: Change, least: float) -> list[Sighting]:
+    """Several new objects, of which regions of one shape hold equally many: a detector overlooks some, and sees two."""
+    within = {r.box: [s for s in new if containment(s.box, r.box) >= PART] for r in change.regions}
+    result = [sighting for sighting in new if not any(sighting in own for own in within.values())]
+    for box, own in within.items():
+        alike = [others for other, others in within.items() if is_alike(box, other)]
+        sure = [found for others in alike if (found := [s for s in others if s.confidence >= least])]
+        if len(alike) > 1 and sure:
+            fewest = min(sure, key=len)
+            overlooked = [replace(each, box=box, mask=None, colors=()) for each in fewest]
+            own = [replace(s, confidence=max(s.confidence, INFERRED)) for s in [*own, *overlooked][: len(fewest)]]
+        result += own
+    return result
+
+
+def is_alike(a: Box, b: Box) -> bool:
+    """Whether two boxes have about one width and one height."""
+    return all(1 / ALIKE <= ratio <= ALIKE for ratio in (a.width / b.width, a.height / b.height))

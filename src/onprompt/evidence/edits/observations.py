@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -13,7 +12,7 @@ import numpy as np
 
 from onprompt import stages
 from onprompt.evidence import observe
-from onprompt.evidence.beliefs import log_odds, sigmoid
+from onprompt.evidence.beliefs import log_odds
 from onprompt.evidence.edits import objects
 from onprompt.evidence.edits.adjustments import asked_for
 from onprompt.language import name_of, parse_edit
@@ -29,15 +28,13 @@ from onprompt.vision.image import open_picture
 from onprompt.vision.matchers import load_matcher
 from onprompt.vision.ocr import read_text
 
-ADDING = ("add", "replace")
 WHOLE = ("restyle", "background")  # operations that may change all of the image
 CONTEXT = 0.15  # of a region that is shown to the matcher with it, as a fraction of its sides
 REDRAWN = 0.5, 0.7  # correlation of edges, and similarity of features, below which an image was redrawn
 ANOTHER = 0.25, 0.55  # … below which it is another image
 CLOSE = 0.5  # share of the image up to which a region is worth a closer look
-LARGEST = 5  # regions that are reported
+LARGEST = 5  # regions that are searched, and reported
 MARGINS = 0.0, 0.5  # around a region that is searched, as a fraction of its sides: exactly it, then more
-EXPECTED = 1.0  # log-odds by which one of several new things is likelier where the image changed
 SAME = 0.5  # IoU from which an object is one that was asked for, under another name
 MARKED = 0.5  # share of an object within the mask from which the mask is about it
 FLOOR = 0.001  # probabilities of the matcher are clipped to this distance from 0 and 1
@@ -70,39 +67,36 @@ class EditObservations:
     @cached_property
     def adjustments(self) -> tuple[str, ...]:
         """The adjustments that were made: where only a part changed, those that the rest shows, too."""
-        rest = self.change.overlap & ~self.change.changed
-        found = made(self.adjusted)
-        if self.is_global or not found or rest.mean() < REST:
+        rest, found = self.change.overlap & ~self.change.changed, made(self.adjusted)
+        if self.is_global or rest.mean() < REST:
             return found
-        outside = made(measure_adjustments(self.change, rest))
+        outside = made(measure_adjustments(self.change, rest)) if found else ()
         return tuple(name for name in found if name in outside)
 
     @cached_property
     def objects(self) -> tuple[ObjectChange, ...]:
-        """What became of each object."""
-        asked = {thing.canonical for edit in self.edits for thing in (*edit.source.things, *edit.result.things)}
-        before, after = (seen.sightings for seen in self.seen)
-        changes = objects.match_objects(before, after, self.change, asked, self.settings)
-        return tuple(replace(change, asked=change.asked or self.in_mask(change)) for change in changes)
+        """What became of each object; asked for is what has a name of the instruction, is there, or within the mask."""
+        before, after = (version.sightings for version in self.seen)
+        changes = objects.match_objects(before, after, self.change, self.settings.low_confidence)
+        names = {thing.canonical for edit in self.edits for thing in (*edit.source.things, *edit.result.things)}
+        boxes = [s.box for each in changes for s in (each.before, each.after) if s and {s.label, s.word} & names]
+
+        def is_asked(sightings: Sequence[Sighting]) -> bool:
+            named = any({s.label, s.word} & names or any(s.box.iou(box) >= SAME for box in boxes) for s in sightings)
+            return named or all(self.in_mask(s.box) for s in sightings)
+
+        both = [[s for s in (each.before, each.after) if s] for each in changes]
+        return tuple(replace(each, asked=is_asked(found)) for each, found in zip(changes, both, strict=True))
 
     @property
     def unasked(self) -> tuple[ObjectChange, ...]:
         """What became of objects without being asked for; that all are brighter or mirrored follows from the edit."""
         implied = CONSEQUENCES if self.is_global else ()
-        asked = [s.box for change in self.objects if change.asked for s in (change.before, change.after) if s]
-        return tuple(
-            change
-            for change in self.objects
-            if not change.asked
-            and change.kind not in implied
-            and not any(s and s.box.iou(box) >= SAME for box in asked for s in (change.before, change.after))
-        )
+        return tuple(change for change in self.objects if not change.asked and change.kind not in implied)
 
-    def in_mask(self, change: ObjectChange) -> bool:
+    def in_mask(self, box: Box) -> bool:
         """Whether an object is mostly within the mask, where the edit may change it."""
-        boxes = [sighting.box for sighting in (change.before, change.after) if sighting]
-        mask = self.mask
-        return mask is not None and all(mask[cells_of(box, mask.shape)].mean() >= MARKED for box in boxes)
+        return self.mask is not None and bool(self.mask[cells_of(box, self.mask.shape)].mean() >= MARKED)
 
     @property
     def is_global(self) -> bool:
@@ -111,15 +105,12 @@ class EditObservations:
 
     @cached_property
     def kept(self) -> float:
-        """How similar the two versions are where no change was asked for: the median over the image."""
-        return float(np.median(self.similarity[self.outside(self.similarity.shape)]))
-
-    def outside(self, shape: tuple[int, ...]) -> Mask:
-        """Where nothing may change: outside the mask; everywhere if there is none, or nothing is left."""
+        """How similar the two versions are where no change was asked for, outside the mask if there is one."""
         if self.mask is None:
-            return np.ones(shape, dtype=np.bool_)
-        outside = cv2.resize(self.mask.astype(np.uint8), shape[1::-1], interpolation=cv2.INTER_NEAREST) == 0
-        return np.asarray(outside if outside.any() else ~outside, dtype=np.bool_)
+            return float(np.median(self.similarity))
+        shape = self.similarity.shape[1::-1]
+        outside = cv2.resize(self.mask.astype(np.uint8), shape, interpolation=cv2.INTER_NEAREST) == 0
+        return float(np.median(self.similarity[outside] if outside.any() else self.similarity))
 
     @cached_property
     def failure(self) -> str:
@@ -134,16 +125,15 @@ class EditObservations:
         redrawn = all(value < limit for value, limit in zip(shown, REDRAWN, strict=True))
         return "redrawn" if redrawn and not self.is_global else ""
 
-    def estimate_region(self, phrase: str, version: int) -> float:
-        """The matcher's log-odds of a phrase where most changed, before (0) or after (1); 0 if nothing did."""
-        if not self.change.regions:
-            return 0.0
-        pixels = (self.change.before, self.change.after)[version]
-        part = pixels[cells_of(wider(self.change.regions[0].box, CONTEXT), pixels.shape)]
-        return self.estimate(open_picture(np.ascontiguousarray(part), self.settings), phrase)
-
-    def estimate(self, picture: Picture, phrase: str) -> float:
-        """The matcher's log-odds of a phrase in one image."""
+    def estimate(self, phrase: str, version: int, closely: bool = False) -> float:
+        """The matcher's log-odds of a phrase before (0) or after (1); closely: where most changed, 0 if nothing did."""
+        picture = self.pictures[version]
+        if closely:
+            if not self.change.regions:
+                return 0.0
+            pixels = (self.change.before, self.change.after)[version]
+            part = pixels[cells_of(wider(self.change.regions[0].box, CONTEXT), pixels.shape)]
+            picture = open_picture(np.ascontiguousarray(part), self.settings)
         return log_odds(load_matcher(self.settings).phrase_probabilities(picture, [phrase])[0], FLOOR)
 
     def evidence(self) -> EditEvidence:
@@ -160,18 +150,17 @@ def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
     before, after = sample.pictures["before"], sample.picture
     change = compare_versions(sample)
     aspects = (picture.pixels.shape[1] / picture.pixels.shape[0] for picture in (before, after))
-    reframed = bool(change.turned) or change.crop is not None or abs(np.log(np.divide(*aspects))) >= 0.01
-    # Both in the frame of the original, and at the same size.
     pictures = (before, after)
-    if reframed:
+    if change.turned or change.crop or abs(np.log(np.divide(*aspects))) >= 0.01:  # both in the frame of the original
         pictures = open_picture(change.before, settings), open_picture(change.after, settings)
     names, blank = names_to_detect(edits), is_blank(after) and not is_blank(before)
     stages.enter("detect")
-    # The outline before the edit is that of the target, whose colors are compared.
-    measured = names_to_measure(edits), new_colored(edits)
-    seen = detect(pictures[0], names, settings, measured[0]), detect(pictures[1], names, settings, measured[1])
+    seen = (
+        detect(pictures[0], names, settings, names_to_measure(edits)),
+        detect(pictures[1], names, settings, new_colored(edits)),
+    )
     if change.regions and not blank:
-        seen = seen[0], look_closer(seen, pictures[1], change, edits, names, settings)
+        seen = seen[0], look_closer(seen[1], pictures[1], change, edits, names, settings)
     lines: tuple[tuple[Sighting, ...], tuple[Sighting, ...]] = (), ()
     if any(observe.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result)):
         lines = read_text(before, settings), in_frame(read_text(after, settings), change.crop)
@@ -190,25 +179,23 @@ def compare_versions(sample: Sample) -> Change:
 
 def names_to_detect(edits: Sequence[Edit]) -> list[Name]:
     """The names in an instruction, of what is there and of what should be."""
-    names: dict[str, Name] = {}
+    scenes = [scene for edit in edits for scene in (edit.source, edit.result)]
+    names = {name.label: name for scene in reversed(scenes) for name in observe.names_to_detect(scene)}
     for edit in edits:
-        for scene in (edit.source, edit.result):
-            for name in observe.names_to_detect(scene):
-                names.setdefault(name.label, name)
         if edit.target and observe.NOT_ENGLISH not in edit.source.flags:
             names.setdefault(edit.target.canonical, name_of(edit.target.canonical))
     return list(names.values())
 
 
 def names_to_measure(edits: Sequence[Edit]) -> set[str]:
-    """The names whose colors tell which of several objects is meant, or are to change."""
+    """The names whose colors before the edit tell which of several objects is meant, or are to change."""
     measured = set().union(*(observe.names_to_measure(edit.source) for edit in edits))
     return measured | {edit.target.canonical for edit in edits if edit.target and edit.operation == "recolor"}
 
 
 def new_colored(edits: Sequence[Edit]) -> set[str]:
     """The names of what should be new and of a color."""
-    new = [thing for edit in edits if edit.operation in ADDING for thing in new_things(edit)]
+    new = [thing for edit in edits if edit.operation in ("add", "replace") for thing in new_things(edit)]
     return {thing.canonical for thing in new if any(each.kind == "color" for each in thing.attributes)}
 
 
@@ -219,42 +206,27 @@ def new_things(edit: Edit) -> list[Thing]:
 
 
 def look_closer(
-    seen: tuple[Detections, Detections],
-    after: Picture,
-    change: Change,
-    edits: Sequence[Edit],
-    names: Sequence[Name],
-    settings: Settings,
+    seen: Detections, after: Picture, change: Change, edits: Sequence[Edit], names: Iterable[Name], settings: Settings
 ) -> Detections:
     """What was detected after the edit; something new that was overlooked is searched where the image changed.
 
     Of several new things any region may hold some; another is where most changed.
     """
-    low, found = settings.low_confidence, list(seen[1].sightings)
-    before = {s.label for s in seen[0].sightings if s.confidence >= low}
-    asked = [t for edit in edits for t in edit.result.things if not t.absent and t.canonical in seen[1].known]
-    numbers = {t.canonical: t.count.low if t.count.explicit else 1 for t in asked}
-    colored = new_colored(edits)
+    found, colored = list(seen.sightings), new_colored(edits)
+    new = [thing for edit in edits for thing in new_things(edit) if thing.canonical in seen.known]
+    numbers = {thing.canonical: thing.count.low if thing.count.explicit else 1 for thing in new}
     for place, (region, margin) in enumerate(product(change.regions[:LARGEST], MARGINS)):
-        sure = Counter(s.label for s in found if s.confidence >= low and objects.is_touched(s.box, change))
-        first = {name for name in numbers.keys() - before if place < len(MARGINS)}
-        wanted = {name for name, most in numbers.items() if sure[name] < most and (most > 1 or name in first)}
+        sure = [s.label for s in found if s.confidence >= settings.low_confidence and objects.is_touched(s.box, change)]
+        searched = {name for name, number in numbers.items() if number > 1 or place < len(MARGINS)}
+        wanted = {name for name in searched if sure.count(name) < numbers[name]}
         if wanted and region.box.area <= CLOSE:
             area = wider(region.box, margin)
             part = open_picture(np.ascontiguousarray(after.pixels[cells_of(area, after.pixels.shape)]), settings)
             looked = detect(part, [name for name in names if name.label in wanted], settings, wanted & colored)
             closer = [replace(s, box=placed(s.box, area)) for s in looked.sightings if s.label in wanted]
-            single = [s for s in closer if numbers[s.label] == 1]
-            several = [expected(s) for s in closer if numbers[s.label] > 1]  # of which weak ones would be counted, too
-            new = [*single, *(s for s in several if s.confidence >= low)]
-            mine = objects.unique([*(s for s in found if s.label in wanted), *new])
+            mine = objects.unique([*(s for s in found if s.label in wanted), *closer])
             found = [*(s for s in found if s.label not in wanted), *mine]
-    return Detections(tuple(found), seen[1].known)
-
-
-def expected(sighting: Sighting) -> Sighting:
-    """One of several that were asked for, where the image changed: there far more often than anywhere else."""
-    return replace(sighting, confidence=sigmoid(log_odds(sighting.confidence) + EXPECTED))
+    return replace(seen, sightings=tuple(found))
 
 
 # -- boxes and masks -------------------------------------------------------------------------------------------------
@@ -269,10 +241,8 @@ def placed(box: Box, area: Box) -> Box:
 def wider(box: Box, margin: float) -> Box:
     """A region with some of what is around it."""
     across, down = margin * box.width, margin * box.height
-    return Box(
-        *(max(0.0, box.left - across), max(0.0, box.top - down)),
-        *(min(1.0, box.right + across), min(1.0, box.bottom + down)),
-    )
+    around = Box(box.left - across, box.top - down, box.right + across, box.bottom + down)
+    return around.overlap(Box(0.0, 0.0, 1.0, 1.0))
 
 
 def read_mask(picture: Picture | None, change: Change) -> tuple[Mask | None, tuple[str, ...]]:
