@@ -17,36 +17,19 @@ SplitName = Annotated[str, typer.Option(help="sin (the paper's IN), logo, icon o
 
 @illusion.command("audit")
 def audit_file(
-    file: Annotated[
-        Path, typer.Argument(help="A .py file, a document that quotes code, or a .toml (docs/illusion.md).")
-    ],
-    out: Annotated[Path | None, typer.Option(help="Write the page to OUT.md and OUT.json.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the page as JSON.")] = False,
+    file: Annotated[Path, typer.Argument(help="A .py file, or a document that quotes code (docs/illusion.md).")],
+    json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
 ) -> None:
     """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE of the file."""
-    import json as encoding
-
     from onprompt.illusion.audit import audit
-    from onprompt.illusion.audit_page import document, markdown, summary, text
+    from onprompt.illusion.audit_page import document, text
 
     result = audit(file)
-    if out:
-        write(out, ".md", "\n".join(markdown(result)) + "\n")
-        write(out, ".json", encoding.dumps(document(result), indent=2, ensure_ascii=False) + "\n")
     if json:
         print_json(document(result))
     else:
-        echo(summary(result) if out else "\n".join(text(result)))
+        echo("\n".join(text(result)))
     raise typer.Exit(0 if result.aligned else 1)
-
-
-def write(out: Path, suffix: str, text: str) -> None:
-    """Write one of the two reports."""
-    path = out.with_name(out.name.removesuffix(".md").removesuffix(".json") + suffix)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"can't write {path}: {error.strerror or error}") from None
 
 
 Scoring = Annotated[str, typer.Option(help="Scoring for the groups: original, recall or strict.")]

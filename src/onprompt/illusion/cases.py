@@ -1,17 +1,11 @@
-"""The cases of an audit: questions, options, answers, paths, sums and pictures, and what the original makes of each."""
+"""The cases of an audit: questions, options, answers and paths, and what the original makes of each."""
 
-import hashlib
-import random
 import re
-import statistics
 import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from io import BytesIO
 from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from PIL import Image
 
 from onprompt.illusion import protocol
 from onprompt.illusion.protocol import QUESTIONS, SCENES, SPLITS, Split
@@ -23,8 +17,6 @@ FORMATTER = string.Formatter()
 BOTH = "both shape and scene"
 FILLER = "There are many small things in the picture and it seems to be drawn with skill " * 80
 MOST = 40  # texts of a point that are tried for one image; the next image has others
-SAMPLE = 2000  # answers that effects are measured on
-SIZE = (40, 24)  # that pictures are resized to
 
 
 class Case(NamedTuple):
@@ -38,7 +30,7 @@ class Case(NamedTuple):
 
     @property
     def table(self) -> str:
-        """Questions, options, scoring, labels, totals or images."""
+        """Questions, options, scoring or labels."""
         return self.slot.partition(".")[0]
 
     @property
@@ -47,37 +39,35 @@ class Case(NamedTuple):
         return self.slot.rpartition(".")[2]
 
 
-def cases() -> list[Case]:
-    """All cases."""
-    lists = {"scenes": SCENES, **{name: split.shapes for name, split in SPLITS.items()}}
+def cases(cue_conflicts: bool) -> list[Case]:
+    """All cases; those of `old_sin`, which the paper leaves out, only where cue conflicts are known."""
+    splits = [split for split in SPLITS.values() if split.paper or cue_conflicts]
+    lists = {"scenes": SCENES, **{split.name: split.shapes for split in splits}}
     return [
-        *(question_case(split, question) for split in SPLITS.values() for question in QUESTIONS),
+        *(question_case(split, question) for split in splits for question in QUESTIONS),
         *(Case(f"options.{name}", name, f"options of {name}", list(lists[name]), {}) for name in lists),
-        *score_cases(),
-        *(label_case(split, path, question) for split, path in paths() for question in QUESTIONS),
-        *(sum_case(name, question) for name in DATA["sums"] for question in QUESTIONS),
-        *pictures(),
+        *(case for split in splits if split.paper for case in score_cases(split)),
+        *(label_case(split, path, question) for split in splits for path in paths(split) for question in QUESTIONS),
     ]
 
 
 # ---- answers ---------------------------------------------------------------------------------------------------------
 
 
-def score_cases() -> list[Case]:
-    """Answers in all forms, about every shape and scene of the published splits."""
-    found: dict[tuple[Split, str, str, str, str], None] = {}
-    for split in SPLITS.values():
-        folders = [*split.shapes, *(["Stationary"] if split.name == "icon" else [])]  # the generator's spelling
-        images = islice(zip(cycle(folders), cycle(SCENES), strict=False), max(len(folders), len(SCENES)))
-        for number, (shape, scene) in enumerate(images if split.paper else ()):
-            for (point, patterns), name in product(DATA["answers"].items(), (shape, scene)):
-                texts = list(answers(patterns, forms_of(name, shape, scene, split)))
-                thinned = 1 + len(texts) // MOST
-                for text in texts[number % thinned :: thinned]:
-                    both = shape.lower() in text.lower() and scene.lower() in text.lower()
-                    own = BOTH if both else point.format(kind="shape" if name == shape else "scene")
-                    found[split, shape, scene, text, own] = None
-    return [score_case(*each, question) for each in found for question in QUESTIONS]
+def score_cases(split: Split) -> Iterator[Case]:
+    """Answers in all forms, about every shape and scene of a split."""
+    folders = [*split.shapes, *(["Stationary"] if split.name == "icon" else [])]  # the generator's spelling
+    images = islice(zip(cycle(folders), cycle(SCENES), strict=False), max(len(folders), len(SCENES)))
+    for number, (shape, scene) in enumerate(images):
+        said: dict[tuple[str, str], None] = {}
+        for (point, patterns), name in product(DATA["answers"].items(), (shape, scene)):
+            texts = list(answers(patterns, forms_of(name, shape, scene, split)))
+            thinned = 1 + len(texts) // MOST
+            for text in texts[number % thinned :: thinned]:
+                both = shape.lower() in text.lower() and scene.lower() in text.lower()
+                said[text, BOTH if both else point.format(kind="shape" if name == shape else "scene")] = None
+        for (text, point), question in product(said, QUESTIONS):
+            yield score_case(split, shape, scene, text, point, question)
 
 
 def answers(patterns: Iterable[str], forms: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -98,9 +88,9 @@ def forms_of(name: str, shape: str, scene: str, split: Split) -> dict[str, Seque
     parts = [lower[:3], lower[: len(name) // 2], lower[-4:], lower[:2] + lower[3:], *re.split("[_ ]", lower)]
     double = [first + between + second[0] for between in DATA["parts"]["separators"]] if second else []
     single = {
-        "n": name, "l": lower, "u": name.upper(), "t": name.title(), "w": name.swapcase(), "s": name.replace("_", " "),
-        "h": re.sub("[_ ]", "-", name), "in": INSIDE_WORDS.get(lower, f"x{lower}x"), "o": other, "ol": other.lower(),
-        "x": wrong, "z": unlike[place % len(unlike)], "fill": FILLER, "all": ", ".join(split.options),
+        "n": name, "l": lower, "u": name.upper(), "t": name.title(), "w": name.swapcase(),
+        "in": INSIDE_WORDS.get(lower, f"x{lower}x"), "o": other, "ol": other.lower(), "x": wrong,
+        "z": unlike[place % len(unlike)], "fill": FILLER, "all": ", ".join(split.options),
         "rest": ", ".join(option for option in split.options if option != name),
     }  # fmt: skip
     markup = {"m": name, "mx": wrong, "mn": "none"}
@@ -112,35 +102,14 @@ def forms_of(name: str, shape: str, scene: str, split: Split) -> dict[str, Seque
     }
 
 
-def sample() -> list[Case]:
-    """Answers that are right as often as those of the paper's models, on average, in assumed forms."""
-    dice = random.Random(4)  # noqa: S311 no secret
-    points, splits = DATA["sample"], [split for split in SPLITS.values() if split.paper]
-    found = []
-    for number in range(SAMPLE):
-        split, question = splits[number % len(splits)], QUESTIONS[number // len(splits) % 2]
-        shape, scene = dice.choice(split.shapes), dice.choice(SCENES)
-        asked, other = (shape, scene) if question == "shape" else (scene, shape)
-        wrong = dice.choice([name for name in split.options if name not in (shape, scene)])
-        rate = statistics.mean(by[split.paper][QUESTIONS.index(question)] for by in protocol.PUBLISHED.values())
-        named = asked if 100 * dice.random() < rate else dice.choice([other, wrong])
-        (point,) = dice.choices(list(points), [each["weight"] for each in points.values()])
-        forms = forms_of(named, named if named in split.shapes else shape, scene, split)
-        (answer,) = answers([dice.choice(points[point]["forms"])], forms)
-        point = point.format(kind="shape" if named in split.shapes else "scene")
-        found.append(score_case(split, shape, scene, answer, point, question))
-    return found
-
-
 # ---- one case of each kind -------------------------------------------------------------------------------------------
 
 
 def about(split: Split, question: str) -> dict[str, Any]:
-    """What any function may be given: the split by its names, the question, and a sample of a harness."""
+    """What any function may be given: the split by its names, and the question."""
     paper = split.paper or split.name
     part = "background" if question == "scene" else "shape"
-    names = {"split": split.name, "subset": paper.lower(), "paper": paper}
-    return {**names, "question": question, "asked_part": part, **{f"doc {name}": name for name in names}}
+    return {"split": split.name, "subset": paper.lower(), "paper": paper, "question": question, "asked_part": part}
 
 
 def question_case(split: Split, question: str) -> Case:
@@ -156,16 +125,13 @@ def question_case(split: Split, question: str) -> Case:
 
 def score_case(split: Split, shape: str, scene: str, answer: str, point: str, question: str) -> Case:
     """Whether an answer counts for what is asked."""
-    labels = {"shape": shape, "scene": scene}
-    said = {"prediction": answer, "lower_prediction": answer.lower(), "results": [answer]}
-    lists = {"predictions": [answer], "shapes": [shape], "scenes": [scene], "labels": [labels[question]]}
-    path = published_paths(split, shape, scene)[0]
-    known = {**about(split, question), **labels, "label": labels[question], **said, **lists, "path": path}
-    known["docs"] = [known]
+    label = shape if question == "shape" else scene
+    single = {"shape": shape, "scene": scene, "label": label, "prediction": answer}
+    lists = {"shapes": [shape], "scenes": [scene], "labels": [label], "predictions": [answer], "results": [answer]}
     short = answer if len(answer) <= 60 else f"{answer[:40]}…{answer[-15:]}"
     shown = f"{short!r} for {shape} in {scene}, {question} question"
     wanted = getattr(original(answer, shape, scene, split), question)
-    return Case(f"scoring.{question}", point, shown, wanted, known)
+    return Case(f"scoring.{question}", point, shown, wanted, {**about(split, question), **single, **lists})
 
 
 def label_case(split: Split, path: str, question: str) -> Case:
@@ -175,47 +141,10 @@ def label_case(split: Split, path: str, question: str) -> Case:
     return Case(f"labels.{question}", split.name, f"the {question} of {path}", wanted, known)
 
 
-def sum_case(name: str, question: str) -> Case:
-    """The share of some answers that count for what is asked."""
-    rows = [row.split("|") for row, times in DATA["sums"][name].items() for _ in range(times)]
-    scores = [original(answer, shape, scene, SPLITS["sin"]) for shape, scene, answer in rows]
-    outcomes = ["shape" if score.shape else "scene" if score.scene else "rest" for score in scores]
-    hits = [int(outcome == question) for outcome in outcomes]
-    shapes, scenes, predictions = map(list, zip(*rows, strict=True))
-    labels = shapes if question == "shape" else scenes
-    known = {"question": question, "outcomes": outcomes, "hits": hits, "predictions": predictions}
-    docs = [dict(zip(("shape", "scene", "prediction"), row, strict=True)) | {"question": question} for row in rows]
-    known |= {"shapes": shapes, "scenes": scenes, "labels": labels, "docs": docs}
-    return Case(f"totals.{question}", "how answers are summed up", name, float(statistics.mean(hits)), known)
-
-
-def paths() -> Iterator[tuple[Split, str]]:
+def paths(split: Split) -> Iterator[str]:
     """The names of files, as published, with every shape and scene."""
-    for split in SPLITS.values():
-        old = split.name == "old_sin"
-        scenes = cycle(split.shapes[3:] + split.shapes[:3] if old else SCENES)
-        shapes = cycle([*split.shapes, "Stationary"] if split.name == "icon" else split.shapes)
-        for shape, scene in islice(zip(shapes, scenes, strict=False), 22):
-            yield from ((split, path) for path in published_paths(split, shape, scene))
-
-
-def published_paths(split: Split, shape: str, scene: str) -> list[str]:
-    """The paths of two images as they are published."""
-    patterns = DATA["paths"].get(split.name, DATA["paths"]["sin"])
-    return [pattern.format(shape=shape, lower=shape.lower(), scene=scene) for pattern in patterns]
-
-
-def pictures() -> Iterator[Case]:
-    """Pictures that tell resizes apart: edges, gradients, transparency, and a quarter turn in EXIF."""
-    for name, (width, height, mode, turned) in DATA["pictures"].items():
-        places = product(range(height), range(width))
-        data = [(x * 4, (x * y) // 3, 255 * ((x // 5 + y // 7) % 2), 255 - 3 * y) for y, x in places]
-        image = Image.frombytes("RGBA", (width, height), bytes(value & 255 for pixel in data for value in pixel))
-        image = image.convert("RGB").quantize(32) if mode == "P" else image.convert(mode)
-        exif = Image.Exif()
-        exif.update({0x0112: 6} if turned else {})
-        image.save(file := BytesIO(), "PNG", exif=exif)
-        pixels = image.convert("RGB").resize(SIZE, Image.Resampling.LANCZOS).tobytes()
-        wanted = {"size": SIZE, "mode": "RGB", "sha256": hashlib.sha256(pixels).hexdigest()}
-        known = {"image": file.getvalue(), "width": SIZE[0], "height": SIZE[1], "size": SIZE}
-        yield Case("images", "resized pixels", name, wanted, known)
+    scenes = cycle(split.shapes[3:] + split.shapes[:3] if split.name == "old_sin" else SCENES)
+    shapes = cycle([*split.shapes, "Stationary"] if split.name == "icon" else split.shapes)
+    for shape, scene in islice(zip(shapes, scenes, strict=False), 22):
+        for pattern in DATA["paths"].get(split.name, DATA["paths"]["sin"]):
+            yield pattern.format(shape=shape, lower=shape.lower(), scene=scene)

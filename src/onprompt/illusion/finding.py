@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import io
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import islice, product
 from typing import Any, NamedTuple
-
-from PIL import Image
 
 from onprompt.illusion.cases import DATA, Case
 from onprompt.illusion.protocol import QUESTIONS, SPLITS, spelling
@@ -20,10 +17,10 @@ from onprompt.illusion.theirs import Doc, Found, Function, call
 PROBES, TRIES = 16, 120  # cases that a function is tried on, and ways to pass arguments to it
 # Agreement that makes a name needless, that is needed where no name tells what a function is for, and too little.
 SURE, ALIKE, NONE = 0.75, 0.25, 0.05
-CLOSE = 0.0006  # of two recalls, one with three digits or a percentage with one
 NEAR = 0.9  # likeness of a question whose split the sample tells
 LISTS_ALIKE = 0.6  # share of options that two lists have in common
 LONGEST_LABEL = 60  # characters
+SAMPLES = ("doc", "docs")  # a sample as harnesses hand it over, and a list of one
 ASPECTS = ((SPLITS, {"split", "subset", "paper"}), (QUESTIONS, {"question", "asked_part"}))  # and what tells a function
 
 
@@ -35,8 +32,7 @@ class Use(NamedTuple):
     path: tuple[str | int, ...] = ()
 
     def __str__(self) -> str:
-        given = ", ".join(word.partition(" ")[0] for word in self.words)
-        return f"{self.function}({given}){''.join(f'[{key}]' for key in self.path)}"
+        return f"{self.function}({', '.join(self.words)}){''.join(f'[{key}]' for key in self.path)}"
 
 
 # ---- using a function ------------------------------------------------------------------------------------------------
@@ -52,18 +48,13 @@ def values(functions: Mapping[str, Function], use: Use, cases: Sequence[Case]) -
 
 
 def arguments(words: Sequence[str], case: Case) -> Iterator[Any]:
-    """The values of what a function is given: its own lists, a picture as Pillow opens it, a sample as harnesses do."""
+    """The values of what a function is given: lists and samples of its own, which it may change."""
     for word in words:
-        kind, _, split = word.partition(" ")  # `doc paper` is a sample whose split has the paper's name
-        value = case.known.get(word, word)
-        if kind == "doc":
-            named = dict.fromkeys(("split", "subset", "paper"), case.known.get(split or "split"))
-            value = Doc({**case.known, **named})
-        if kind == "docs":
-            value = [Doc(each) for each in case.known["docs"]]
-        if word == "image":
-            value = Image.open(io.BytesIO(value))
-        yield list(value) if isinstance(value, list | tuple) else value
+        if word in SAMPLES:
+            yield Doc(case.known) if word == "doc" else [Doc(case.known)]
+        else:
+            value = case.known[word]
+            yield list(value) if isinstance(value, list | tuple) else value
 
 
 def read(use: Use, reply: Found, case: Case) -> Found:
@@ -93,18 +84,7 @@ def reading(value: Any, case: Case) -> Any:
             return value
         case "labels", str() if len(value) <= LONGEST_LABEL:
             return value
-        case "totals", int() | float() if not isinstance(value, bool) and value == value:
-            return value
-        case "images", {"sha256": _}:
-            return value
     return None
-
-
-def agree(wanted: Any, found: Any) -> bool:
-    """Whether the original and a re-implementation make the same of a case."""
-    if isinstance(wanted, float):
-        return bool(abs(wanted - (found / 100 if found > 1 else found)) < CLOSE)
-    return bool(wanted == found)
 
 
 # ---- what names tell -------------------------------------------------------------------------------------------------
@@ -134,8 +114,8 @@ def told(name: str) -> frozenset[str]:
 def given_for(parameter: str, case: Case) -> list[str]:
     """What a parameter may be given, by its name; by a name that tells nothing, all that is usual."""
     lines = [given for words, given in DATA["parameters"].items() if has_words(parameter, words)]
-    known = ([each for each in given if each in case.known] for given in lines or [DATA["parameters"][""]])
-    return next(filter(None, known), [])
+    known = ([each for each in given if each in case.known or each in SAMPLES] for given in lines)
+    return next(filter(None, known), [each for each in DATA["parameters"][""] if each in case.known])
 
 
 def ways(function: Function, case: Case) -> Iterator[tuple[str, ...]]:
@@ -146,9 +126,8 @@ def ways(function: Function, case: Case) -> Iterator[tuple[str, ...]]:
             break
         choices.append(given_for(each.name, case))
     for given in islice(product(*choices), TRIES):
-        kinds = {word.partition(" ")[0] for word in given}
-        fits = all(set(words.split()) & kinds for words in DATA["needed"].get(case.table, ()))
-        if fits and len(kinds) == len(given) and not (case.table == "options" and given):
+        fits = all(set(words.split()) & set(given) for words in DATA["needed"].get(case.table, ()))
+        if fits and len(set(given)) == len(given) and not (case.table == "options" and given):
             yield given
 
 
@@ -163,22 +142,20 @@ def find(
     for own in cases.values():
         tables.setdefault(own[0].table, []).extend(own[:: 1 + len(own) // PROBES])
     best: dict[str, tuple[tuple[Any, ...], Use]] = {}
-    failed: dict[str, tuple[str, str]] = {}
+    failed: dict[str, str] = {}
     for (table, probes), (name, function) in product(tables.items(), functions.items()):
         shares: dict[tuple[Use, str], float] = {}
         for words in ways(function, probes[0]):
             replies = [call(function, arguments(words, case)) for case in probes]
             shares |= likenesses(name, words, probes, replies)
             if all(reply.error for reply in replies) and has_words(name, DATA["functions"].get(table, "")):
-                failed[table] = name, replies[0].error
+                failed[table] = f"{name} {replies[0].error}"
         sure = max(shares.values(), default=0.0) >= SURE  # then it is what the table compares, whatever its name
         for (use, slot), vague in spoken_for(shares).items():
             rank = rank_of(use, slot, shares[use, slot], vague, sure)
             if rank and (slot not in best or rank < best[slot][0]):
                 best[slot] = rank, use
-    uses = {slot: use for slot, (_, use) in best.items()}
-    used = {use.function for use in uses.values()}
-    return uses, {table: f"{name} {error}" for table, (name, error) in failed.items() if name not in used}
+    return {slot: use for slot, (_, use) in best.items()}, failed
 
 
 def likenesses(
@@ -193,6 +170,22 @@ def likenesses(
                 share = likeness(case.wanted, found.value) / sum(other.slot == case.slot for other in probes)
                 shares[use, case.slot] = shares.get((use, case.slot), 0.0) + share
     return shares
+
+
+def likeness(wanted: Any, found: Any) -> float:
+    """How close a value is to the original's: texts by their words, lists by their options."""
+    if isinstance(wanted, str):
+        return 1.0 if wanted == found else word_ratio(wanted.lower(), found.lower())
+    if isinstance(wanted, list):
+        own, others = ({spelling(option) for option in options} for options in (wanted, found))
+        return len(own & others) / len(own | others)
+    return float(wanted == found)
+
+
+@cache
+def word_ratio(one: str, other: str) -> float:
+    """How alike two texts are, by their words."""
+    return difflib.SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
 
 
 def leaves(value: Any, case: Case, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -227,7 +220,7 @@ def spoken_for(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str],
         (use, slot): vague
         for (use, slot), (vague, rivals) in allowed.items()
         if not slot.startswith(("questions", "labels"))
-        or shares[use, slot] >= (min(NEAR, top[rivals]) if "doc" in "".join(use.words) else top[rivals])
+        or shares[use, slot] >= (min(NEAR, top[rivals]) if "doc" in use.words else top[rivals])
     }
 
 
@@ -241,19 +234,3 @@ def rank_of(use: Use, slot: str, share: float, vague: int, sure: bool) -> tuple[
         return None
     short = len(tokens(use.function)), use.function
     return share < NONE, not fits, vague, name.startswith("_"), -round(share, 1), short, -share, str(use.path)
-
-
-@cache
-def word_ratio(one: str, other: str) -> float:
-    """How alike two texts are, by their words."""
-    return difflib.SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
-
-
-def likeness(wanted: Any, found: Any) -> float:
-    """How close a value is to the original's: texts by their words, lists by their options."""
-    if isinstance(wanted, str):
-        return 1.0 if wanted == found else word_ratio(wanted.lower(), found.lower())
-    if isinstance(wanted, list):
-        own, others = ({spelling(option) for option in options} for options in (wanted, found))
-        return len(own & others) / len(own | others)
-    return float(agree(wanted, found))

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -11,14 +10,12 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, EnumType
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
-
-from PIL import Image
 
 from onprompt.illusion.cases import DATA
 
@@ -182,17 +179,6 @@ def imported_package(error: BaseException) -> str:
     return next((top for top in after if top not in ("", "onprompt", *sys.stdlib_module_names)), "")
 
 
-def named(file: Path, text: str, known: Set[str]) -> tuple[Function, tuple[str, ...]]:
-    """An expression such as `grade(prediction, shape)["hit"]` as a function, and what of the known it is given."""
-    code, module = compile(text, text, "eval"), sys.modules[f"{PACKAGE}.{file.stem}"]
-    words = tuple(word for word in code.co_names if word in known)
-
-    def call(*given: Any) -> Any:
-        return eval(code, vars(module) | dict(zip(words, given, strict=True)))  # noqa: S307 their file runs anyway
-
-    return Function(call), words
-
-
 def stubs() -> list[str]:
     """The packages that are not installed, or that the bounds keep from being imported."""
     return [name for name, module in sys.modules.items() if isinstance(module, Stub) and "." not in name]
@@ -263,11 +249,9 @@ def call(function: Function, given: Iterable[Any]) -> Found:
 
 
 def plain(value: Any, depth: int = DEEPEST) -> Any:
-    """A value in the types that are compared; a picture is its size, mode and pixels."""
+    """A value in the types that are compared."""
     if value is None or isinstance(value, str | int | float) or not depth:
         return value
-    if isinstance(value, Image.Image):
-        return {"size": value.size, "mode": value.mode, "sha256": hashlib.sha256(value.tobytes()).hexdigest()}
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, Mapping):
