@@ -1,18 +1,13 @@
-"""A faithful copy of the original's rules, and copies that depart from them."""
+"""A faithful copy of the original's rules."""
 
 from pathlib import Path
 
-from onprompt.illusion.audit import Audit, Point, Verdict, audit
+from onprompt.illusion.audit import Audit, Point, audit
 from onprompt.illusion.protocol import SPLITS
 
-QUESTIONS = f"QUESTIONS = { ({name: dict(split.questions) for name, split in SPLITS.items()})!r}"
-LISTS = "\n".join(f"{name.upper()} = {list(split.shapes)!r}" for name, split in SPLITS.items())
 FAITHFUL = f"""
 import os
-{QUESTIONS}
-{LISTS}
-SCENES = ["Ocean", "Origami", "Forest", "Cloud", "Sand_dune", "Medieval_Village", "City", "Underwater_ruins", "Museum",
-          "Bazaar_market", "Time_square"]
+QUESTIONS = { ({name: dict(split.questions) for name, split in SPLITS.items()})!r}
 
 def build_prompt(split, question):
     return QUESTIONS[split][question]
@@ -27,16 +22,7 @@ def score(prediction, shape, scene):
 
 def gold_labels(path, split):
     folders = path.split(os.sep)
-    fields = folders[-1].split("-")
-    if split == "old_sin":
-        return folders[-2], fields[1].split(".")[0][:-1]
-    return folders[-3], fields[2 if split == "icon" else 1]
-
-def recall(hits):
-    return sum(hits) / len(hits)
-
-def resize(image, width, height):
-    return image.convert("RGB").resize((width, height), 1)
+    return folders[-3], folders[-1].split("-")[2 if split == "icon" else 1]
 """
 
 
@@ -45,11 +31,6 @@ def audited(folder: Path, source: str, name: str = "copied.py") -> Audit:
     path = folder / name
     path.write_text(source)
     return audit(path)
-
-
-def changed(result: Audit) -> list[Point]:
-    """What changes scores."""
-    return result.with_verdict(Verdict.CHANGES)
 
 
 def point(result: Audit, table: str, name: str) -> Point:

@@ -21,18 +21,17 @@ def audit_file(
     json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
 ) -> None:
     """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE of the file."""
-    from onprompt.illusion.audit import audit
-    from onprompt.illusion.audit_page import document, text
+    from dataclasses import asdict
+
+    from onprompt.illusion.audit import audit, summary, text
 
     result = audit(file)
     if json:
-        print_json(document(result))
+        conclusion = {"aligned": result.aligned, "conclusion": summary(result)}
+        print_json({"format": "onprompt.illusion.audit/5", **conclusion, **asdict(result)})
     else:
         echo("\n".join(text(result)))
     raise typer.Exit(0 if result.aligned else 1)
-
-
-Scoring = Annotated[str, typer.Option(help="Scoring for the groups: original, recall or strict.")]
 
 
 @illusion.command("run")
@@ -75,36 +74,28 @@ def run_illusion(
 @illusion.command()
 def report(
     run_file: RunPath,
-    scoring: Scoring = "original",
-    html: Annotated[Path | None, typer.Option(help="Write a page with figures and the missed pictures.")] = None,
+    scoring: Annotated[str, typer.Option(help="Scoring for the groups: original, recall or strict.")] = "original",
     configuration: Configuration = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON, confusions too.")] = False,
 ) -> None:
     """Score the stored answers of a run in three ways, beside the published figures; nothing is asked."""
-    print_report(run_file, configuration, scoring, html, json)
+    print_report(run_file, configuration, scoring, json)
 
 
-def print_report(path: Path, configuration: int, scoring: str, html: Path | None = None, json: bool = False) -> None:
-    """Print or write the scores of a run's answers."""
+def print_report(path: Path, configuration: int, scoring: str, json: bool = False) -> None:
+    """Print the scores of a run's answers."""
     from onprompt import plugins
-    from onprompt.illusion import page, results
+    from onprompt.illusion import results
     from onprompt.illusion.run import results_of
     from onprompt.illusion.scoring import SCORINGS
     from onprompt.runs.reading import Run
 
     if scoring not in SCORINGS:
         raise UserError(f"no scoring {scoring!r}{plugins.did_you_mean(scoring, SCORINGS)}")
-    run = Run(path, configuration)
-    measured = results_of(run)
-    if html:
-        try:
-            page.write(run, measured, scoring, html)
-        except OSError as error:
-            raise UserError(f"can't write {html}: {error.strerror or error}") from error
-        echo(f"written to {html}", err=True)
+    measured = results_of(Run(path, configuration))
     if json:
         print_json(results.document(measured, scoring))
-    elif not html:
+    else:
         echo("\n".join(results.lines(measured, scoring)))
 
 

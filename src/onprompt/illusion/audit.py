@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,19 @@ from typing import Any
 from onprompt.illusion.cases import Case, cases
 from onprompt.illusion.finding import find, values
 from onprompt.illusion.sources import code_of
-from onprompt.illusion.theirs import Found, Function, bound, described, install, load, stubs
+from onprompt.illusion.theirs import Found, bound, described, load
+from onprompt.report.tables import shortened, table_lines
+from onprompt.wording import plural
 
 LIMIT = 60.0  # seconds in total
 KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")  # of the environment: no keys, no tokens, no home
-CUE_CONFLICT = re.compile("old_?sin|conflict", re.IGNORECASE)  # how a file names the split that the paper leaves out
+LONGEST, LEAD = 76, 20  # characters that are shown of a text, and before two long texts differ
 
 
 class Verdict(StrEnum):
-    """What a point comes to, the worst first."""
+    """What a point comes to."""
 
-    CHANGES = "differs, changes scores"
-    HARMLESS = "differs, harmless"
+    DIFFERS = "differs"
     NOT_DESCRIBED = "not described"
     SAME = "same"
 
@@ -42,7 +43,7 @@ class Point:
     verdict: Verdict
     tried: int = 0
     differing: int = 0
-    reason: str = ""  # of the verdict
+    reason: str = ""  # why it is not described, in part or at all
     example: str = ""
     original: str = ""
     theirs: str = ""
@@ -55,7 +56,6 @@ class Audit:
     name: str
     points: Sequence[Point] = ()
     calls: Sequence[str] = ()  # what was tried
-    missing: Sequence[str] = ()  # packages that are not installed, and how to install them
     error: str = ""  # why nothing could be tried
 
     def with_verdict(self, verdict: Verdict) -> list[Point]:
@@ -64,9 +64,9 @@ class Audit:
 
     @property
     def aligned(self) -> bool:
-        """Whether questions or scores are described, and nothing that is described changes scores."""
+        """Whether questions or scores are described, and nothing that is described differs."""
         described = any(point.table in ("questions", "scoring") for point in self.with_verdict(Verdict.SAME))
-        return described and not self.error and not self.with_verdict(Verdict.CHANGES)
+        return described and not self.with_verdict(Verdict.DIFFERS)
 
 
 def audit(path: Path, limit: float = LIMIT) -> Audit:
@@ -109,24 +109,25 @@ def main() -> None:
 
 def audited(file: Path) -> Audit:
     """The audit of a file by this process."""
-    functions, error = dict[str, Function](), ""
     slots: dict[str, list[Case]] = {}
-    for case in cases(cue_conflicts=CUE_CONFLICT.search(file.read_text("utf-8")) is not None):
+    for case in cases():
         slots.setdefault(case.slot, []).append(case)
     try:
         functions = load(file)
     except BaseException as raised:  # their module may do anything at import
-        error = f"can't be imported: {described(raised)}"
+        return Audit(file.name, error=f"can't be imported: {described(raised)}")
     uses, failed = find(functions, slots)
+    asked = {slot.split(".")[1] for slot in uses if slot.startswith("questions")}
+    for name in (*asked, *(["scenes"] if asked else [])):
+        del slots[f"options.{name}"]  # a list only matters where there is no question that holds it
     kinds: dict[tuple[str, str], list[tuple[Case, Found]]] = {}
     for slot, own in slots.items():
-        silent = Found(None, error or failed.get(own[0].table, "nothing found"), tried=False)
+        silent = Found(None, failed.get(own[0].table, "nothing found"), tried=False)
         found = values(functions, uses[slot], own) if slot in uses else [silent] * len(own)
         for case, each in zip(own, found, strict=True):
             kinds.setdefault((case.table, case.point), []).append((case, each))
     points = [point_of(*kind, rows) for kind, rows in kinds.items()]
-    missing = [f"{name} can't be imported here: a stub stands in; {install(name)}" for name in stubs()]
-    return Audit(file.name, offered(points), list(dict.fromkeys(map(str, uses.values()))), missing, error)
+    return Audit(file.name, points, list(dict.fromkeys(str(use) for slot, use in uses.items() if slot in slots)))
 
 
 def point_of(table: str, name: str, rows: Sequence[tuple[Case, Found]]) -> Point:
@@ -134,40 +135,23 @@ def point_of(table: str, name: str, rows: Sequence[tuple[Case, Found]]) -> Point
     known = [(case, found) for case, found in rows if found.tried]
     if not known:
         return Point(table, name, Verdict.NOT_DESCRIBED, reason=rows[0][1].error)
-    differing = [
-        (harmless(case, found.value), case, found) for case, found in known if found.error or found.value != case.wanted
-    ]
+    differing = [(case, found) for case, found in known if found.error or not agree(case, found.value)]
     if not differing:
         left_out = dict.fromkeys(case.question for case, found in rows if not found.tried)
         partly = f"{', '.join(left_out)} not tried" if left_out else ""
         return Point(table, name, Verdict.SAME, len(known), reason=partly)
-    reason, case, found = min(differing, key=lambda row: (bool(row[0]), len(row[1].shown)))
-    verdict, wanted = Verdict.HARMLESS if reason else Verdict.CHANGES, words(case.wanted, case)
-    theirs = found.error or words(found.value, case)
-    return Point(table, name, verdict, len(known), len(differing), reason, case.shown, wanted, theirs)
+    case, found = min(differing, key=lambda row: len(row[0].shown))
+    both = words(case.wanted, case), found.error or words(found.value, case)
+    return Point(table, name, Verdict.DIFFERS, len(known), len(differing), "", case.shown, *both)
 
 
-def offered(points: Sequence[Point]) -> list[Point]:
-    """The points; lists don't matter where all questions that were tried offer the right options."""
-    asked = {point.verdict for point in points if point.table == "questions"} - {Verdict.NOT_DESCRIBED}
-    unused = bool(asked) and Verdict.CHANGES not in asked
-    return [
-        replace(point, verdict=Verdict.HARMLESS, reason="not in the questions")
-        if unused and point.table == "options" and point.verdict is Verdict.CHANGES
-        else point
-        for point in points
-    ]
-
-
-def harmless(case: Case, found: Any) -> str:
-    """Why a difference changes no score."""
-    wanted = case.wanted
-    if case.table == "questions" and found and wanted.strip() == found.strip():
-        return "chat templates strip it"
-    if case.table == "labels" and found and wanted.lower() == found.lower():
-        # The original never lower-cases the spaced form of a scene, so there the case of a label matters.
-        return "" if case.question == "scene" and "_" in wanted else "only in letter case, which the scoring ignores"
-    return ""
+def agree(case: Case, found: Any) -> bool:
+    """Whether both make the same of a case, as far as that can change a score."""
+    if case.table == "questions":
+        return bool(case.wanted.strip() == found.strip())  # as chat templates do
+    if case.table == "labels" and not (case.question == "scene" and "_" in case.wanted):
+        return bool(case.wanted.lower() == found.lower())  # only the spaced form of a scene is not lower-cased
+    return bool(case.wanted == found)
 
 
 def words(value: Any, case: Case) -> str:
@@ -175,6 +159,57 @@ def words(value: Any, case: Case) -> str:
     if isinstance(value, bool):
         return case.question if value else f"not {case.question}"
     return str(value) or "nothing"
+
+
+def summary(result: Audit) -> str:
+    """The audit in one sentence."""
+    differing, rest = result.with_verdict(Verdict.DIFFERS), len(result.with_verdict(Verdict.NOT_DESCRIBED))
+    if result.error:
+        return f"Not tried: {result.name} {result.error}."
+    if differing:
+        counts = Counter(point.table for point in differing)
+        where = " and ".join(f"{plural(count, 'point')} of {table}" for table, count in counts.items())
+        return f"Not aligned: {result.name} differs from the original in {where}."
+    if not result.aligned:
+        return f"Undecided: no question and no score of {result.name} could be tried."
+    more = f"; not described: {plural(rest, 'point')}" if rest else ""
+    return f"Aligned: nothing that was tried of {result.name} changes scores{more}."
+
+
+def text(result: Audit) -> Iterator[str]:
+    """A table of points, below it an example of each difference, and what was tried."""
+    yield summary(result)
+    if result.points:
+        yield from ("", *table_lines(("point", "verdict", "cases"), rows(result)))
+    if differing := result.with_verdict(Verdict.DIFFERS):
+        yield from ("", *map(example, differing))
+    if result.calls:
+        yield from ("", f"Tried: {', '.join(result.calls)}.")
+
+
+def rows(result: Audit) -> Iterator[tuple[str, str, str]]:
+    """A row for each difference; of the rest, those of one table with the same verdict and reason share one."""
+    grouped: dict[tuple[str, Verdict, str], list[Point]] = {}
+    order = list(dict.fromkeys(point.table for point in result.points))
+    for point in sorted(result.points, key=lambda each: (order.index(each.table), list(Verdict).index(each.verdict))):
+        own = point.name if point.differing else point.reason
+        grouped.setdefault((point.table, point.verdict, own), []).append(point)
+    for (table, verdict, _), points in grouped.items():
+        names = ", ".join(point.name for point in points)
+        names = f"{len(points)} other kinds of answers" if table == "scoring" and len(points) > 1 else names
+        tried = plural(sum(point.tried for point in points), "case")
+        counts = f"{points[0].differing:,} of {tried}" if points[0].differing else tried
+        yield f"{table}: {names}", verdict.value, points[0].reason or counts
+
+
+def example(point: Point) -> str:
+    """A case and what both make of it; of long texts from shortly before they differ."""
+    both = point.original, point.theirs
+    same = next((place for place, (one, other) in enumerate(zip(*both, strict=False)) if one != other), 0)
+    if max(map(len, both)) > LONGEST and same > LEAD:
+        both = f"…{both[0][same - LEAD :]}", f"…{both[1][same - LEAD :]}"
+    shown, original, theirs = (shortened(" ".join(cell.split()), LONGEST) for cell in (point.example, *both))
+    return f"{point.table}: {point.name}: {shown}: original {original}, theirs {theirs}"
 
 
 if __name__ == "__main__":

@@ -39,19 +39,16 @@ class Case(NamedTuple):
         return self.slot.rpartition(".")[2]
 
 
-def cases(cue_conflicts: bool) -> list[Case]:
-    """All cases; those of `old_sin`, which the paper leaves out, only where cue conflicts are known."""
-    splits = [split for split in SPLITS.values() if split.paper or cue_conflicts]
+def cases() -> list[Case]:
+    """All cases of the splits that are published."""
+    splits = [split for split in SPLITS.values() if split.paper]
     lists = {"scenes": SCENES, **{split.name: split.shapes for split in splits}}
     return [
         *(question_case(split, question) for split in splits for question in QUESTIONS),
         *(Case(f"options.{name}", name, f"options of {name}", list(lists[name]), {}) for name in lists),
-        *(case for split in splits if split.paper for case in score_cases(split)),
+        *(case for split in splits for case in score_cases(split)),
         *(label_case(split, path, question) for split in splits for path in paths(split) for question in QUESTIONS),
     ]
-
-
-# ---- answers ---------------------------------------------------------------------------------------------------------
 
 
 def score_cases(split: Split) -> Iterator[Case]:
@@ -102,21 +99,17 @@ def forms_of(name: str, shape: str, scene: str, split: Split) -> dict[str, Seque
     }
 
 
-# ---- one case of each kind -------------------------------------------------------------------------------------------
-
-
 def about(split: Split, question: str) -> dict[str, Any]:
     """What any function may be given: the split by its names, and the question."""
-    paper = split.paper or split.name
     part = "background" if question == "scene" else "shape"
-    return {"split": split.name, "subset": paper.lower(), "paper": paper, "question": question, "asked_part": part}
+    names = {"split": split.name, "subset": split.paper.lower(), "paper": split.paper}
+    return {**names, "question": question, "asked_part": part}
 
 
 def question_case(split: Split, question: str) -> Case:
     """A question, byte for byte."""
     lists = {"shapes": split.shapes, "scenes": SCENES, "simple": protocol.SIMPLE, "complex": protocol.COMPLEX}
     texts = {f"{kind}_text": ", ".join(listed) for kind, listed in lists.items()}
-    texts["shapes_text"] = ("," if split.name == "old_sin" else ", ").join(split.shapes)
     texts["options_text"] = f"{texts['shapes_text']},{texts['scenes_text']}"
     known = {**about(split, question), **lists, "options": split.options, **texts}
     slot, shown = f"questions.{split.name}.{question}", f"the {question} question of {split.name}"
@@ -143,8 +136,7 @@ def label_case(split: Split, path: str, question: str) -> Case:
 
 def paths(split: Split) -> Iterator[str]:
     """The names of files, as published, with every shape and scene."""
-    scenes = cycle(split.shapes[3:] + split.shapes[:3] if split.name == "old_sin" else SCENES)
     shapes = cycle([*split.shapes, "Stationary"] if split.name == "icon" else split.shapes)
-    for shape, scene in islice(zip(shapes, scenes, strict=False), 22):
+    for shape, scene in islice(zip(shapes, cycle(SCENES), strict=False), 22):
         for pattern in DATA["paths"].get(split.name, DATA["paths"]["sin"]):
             yield pattern.format(shape=shape, lower=shape.lower(), scene=scene)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from onprompt.illusion.cases import DATA, Case
 from onprompt.illusion.protocol import QUESTIONS, SPLITS, spelling
-from onprompt.illusion.theirs import Doc, Found, Function, call
+from onprompt.illusion.theirs import Doc, Found, Function
 
 PROBES, TRIES = 16, 120  # cases that a function is tried on, and ways to pass arguments to it
 # Agreement that makes a name needless, that is needed where no name tells what a function is for, and too little.
@@ -35,13 +35,10 @@ class Use(NamedTuple):
         return f"{self.function}({', '.join(self.words)}){''.join(f'[{key}]' for key in self.path)}"
 
 
-# ---- using a function ------------------------------------------------------------------------------------------------
-
-
 def values(functions: Mapping[str, Function], use: Use, cases: Sequence[Case]) -> list[Found]:
     """What one function makes of cases; where it never works, how it is called is not described."""
     function = functions[use.function]
-    found = [read(use, call(function, arguments(use.words, case)), case) for case in cases]
+    found = [read(use, function.call(arguments(use.words, case)), case) for case in cases]
     if all(each.error for each in found):
         return [Found(None, f"{use.function} {each.error}", tried=False) for each in found]
     return found
@@ -67,7 +64,7 @@ def read(use: Use, reply: Found, case: Case) -> Found:
             return Found(meant)
         if not reply.error and value is None and case.table == "scoring":
             return Found(False)  # as where it has said nothing of a shape or scene
-    return Found(None, reply.error or f"returns {repr(reply.value)[:60]}, which is not understood", reply.tried)
+    return reply if reply.error else Found(None, f"returns {repr(reply.value)[:60]}, which is not understood")
 
 
 def reading(value: Any, case: Case) -> Any:
@@ -87,28 +84,23 @@ def reading(value: Any, case: Case) -> Any:
     return None
 
 
-# ---- what names tell -------------------------------------------------------------------------------------------------
-
-
 @cache
 def tokens(name: str) -> frozenset[str]:
     """The words of a name, without plural endings."""
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
-    return frozenset(w if w in ("class", "bus", "loss") else w.rstrip("s") or "s" for w in map(str.lower, words))
+    return frozenset(word.lower().rstrip("s") for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name))
 
 
 def has_words(name: str, words: str) -> bool:
     """Whether a name has one of some words."""
-    return not tokens(name).isdisjoint(words.split())
+    return not tokens(name).isdisjoint(tokens(words))
 
 
 @cache
 def told(name: str) -> frozenset[str]:
     """The splits and the questions that a name tells."""
     found = {what for what, words in DATA["names"].items() if has_words(name, words)}
-    if not found & set(SPLITS) and "in" in re.findall("[a-z]+", name.lower())[-2:]:
-        found.add("sin")
-    return frozenset(found - {"sin"} if "old_sin" in found else found)
+    last = re.findall("[a-z]+", name.lower())[-2:]
+    return frozenset(found if found & set(SPLITS) or "in" not in last else found | {"sin"})
 
 
 def given_for(parameter: str, case: Case) -> list[str]:
@@ -131,9 +123,6 @@ def ways(function: Function, case: Case) -> Iterator[tuple[str, ...]]:
             yield given
 
 
-# ---- finding ---------------------------------------------------------------------------------------------------------
-
-
 def find(
     functions: Mapping[str, Function], cases: Mapping[str, Sequence[Case]]
 ) -> tuple[dict[str, Use], dict[str, str]]:
@@ -146,10 +135,10 @@ def find(
     for (table, probes), (name, function) in product(tables.items(), functions.items()):
         shares: dict[tuple[Use, str], float] = {}
         for words in ways(function, probes[0]):
-            replies = [call(function, arguments(words, case)) for case in probes]
+            replies = [function.call(arguments(words, case)) for case in probes]
             shares |= likenesses(name, words, probes, replies)
             if all(reply.error for reply in replies) and has_words(name, DATA["functions"].get(table, "")):
-                failed[table] = f"{name} {replies[0].error}"
+                failed.setdefault(table, f"{name} {replies[0].error}")
         sure = max(shares.values(), default=0.0) >= SURE  # then it is what the table compares, whatever its name
         for (use, slot), vague in spoken_for(shares).items():
             rank = rank_of(use, slot, shares[use, slot], vague, sure)
@@ -203,13 +192,12 @@ def spoken_for(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str],
     for use, slot in shares:
         vague, decided = 0, list[str]()
         for names, words in ASPECTS:
-            wanted = set(slot.split(".")) & set(names)
-            given = words & set(use.words)
-            by_name, by_path = (told(each) & set(names) for each in (use.function, str(use.path)))
-            if wanted and not given and any(found and not found & wanted for found in (by_name, by_path)):
+            wanted, given = set(slot.split(".")) & set(names), words & set(use.words)
+            named = told(f"{use.function} {use.path}") & set(names)
+            if wanted and named and not given and not named & wanted:
                 break
-            vague += 0 if given or by_name or not wanted else 1 if by_path else 2
-            decided += wanted if given or by_name or by_path else []
+            vague += 0 if given or told(use.function) & wanted or not wanted else 1 if named else 2
+            decided += wanted if given or named else []
         else:
             allowed[use, slot] = vague, (use.path, *decided)
     top: dict[Hashable, float] = {}

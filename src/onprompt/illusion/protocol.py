@@ -43,25 +43,21 @@ class Split:
         return self.shapes + SCENES
 
 
-def worded(article: str, noun: str, identify: str, options: str, answer: str) -> str:
-    """A question as the original asks it."""
-    return (
-        f"This image contains {article} icon integrated into a background, "
-        f"where elements of the background contribute to forming the {noun}. "
-        f"Identify the {identify} that is represented in the image "
-        f"by choosing exclusively among the following options:{options} "
-        f"Provide your response by stating only the single, most accurate class name "
-        f"that represents the {answer}. You have to respond with a single word."
-    )
-
-
 def make(name: str, paper: str, noun: str, identify: str, separator: str = ", ") -> Split:
-    """A split with its two questions."""
+    """A split with its two questions, as the original asks them."""
     shapes = tuple(DATA["shapes"][name])
     options = f"{separator.join(shapes)},{', '.join(SCENES)}"
-    shape = worded("a", noun, identify, options, noun)
-    scene = worded("an", noun, "background", f"{options}.", "background")
-    return Split(name, paper, shapes, {"shape": shape, "scene": scene})
+    worded = {"shape": ("a", identify, options, noun), "scene": ("an", "background", f"{options}.", "background")}
+    questions = {
+        kind: f"This image contains {article} icon integrated into a background, "
+        f"where elements of the background contribute to forming the {noun}. "
+        f"Identify the {sought} that is represented in the image "
+        f"by choosing exclusively among the following options:{offered} "
+        f"Provide your response by stating only the single, most accurate class name "
+        f"that represents the {answer}. You have to respond with a single word."
+        for kind, (article, sought, offered, answer) in worded.items()
+    }
+    return Split(name, paper, shapes, questions)
 
 
 SPLITS: Mapping[str, Split] = {
@@ -95,9 +91,6 @@ def spellings(name: str) -> Mapping[str, str]:
 def option(words: str, split: Split) -> str:
     """The option that a name is a spelling of, or "": `stationary` is `Stationery`."""
     return spellings(split.name).get(spelling(words), "")
-
-
-# ---- gold labels -----------------------------------------------------------------------------------------------------
 
 
 class Gold(NamedTuple):
@@ -162,11 +155,8 @@ def troubles(paths: Iterable[str], split: Split) -> list[str]:
     for path in paths:
         for problem, example in troubles_of(path, split):
             problems.setdefault(problem, []).append(example)
-    sentences = []
-    for problem, examples in problems.items():
-        few = ", ".join(list(dict.fromkeys(examples))[:SHOWN])
-        sentences.append(f"{plural(len(examples), 'file')} {problem}{': ' * bool(few)}{few}")
-    return sentences
+    few = {problem: ", ".join(list(dict.fromkeys(each))[:SHOWN]) for problem, each in problems.items()}
+    return [f"{plural(len(problems[each]), 'file')} {each}{': ' * bool(few[each])}{few[each]}" for each in problems]
 
 
 def troubles_of(path: str, split: Split) -> Iterator[tuple[str, str]]:

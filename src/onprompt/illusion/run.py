@@ -26,6 +26,7 @@ from onprompt.types import (
     Check,
     Claim,
     Finding,
+    Flag,
     Found,
     Input,
     Message,
@@ -101,7 +102,6 @@ class IllusionJudge(ModelJudge):
                 outcome = Outcome.UNVERIFIABLE
             claim, found = Claim(name, getattr(meant, name)), Finding(Found.STATED, each.text)
             checks.append(Check(claim, found, outcome, float(hit), self.model))
-        withheld = [f"no_answer_to_{c.claim.kind}" for c in checks if c.outcome is Outcome.UNVERIFIABLE]
         return Verdict(
             rubric=RUBRIC.name,
             judge="vlm",
@@ -109,7 +109,7 @@ class IllusionJudge(ModelJudge):
             value=checks[0].probability,
             factors={},
             summary="; ".join(f"{c.claim.kind} {c.claim.value}: {c.finding.value!r}" for c in checks),
-            flags=(*withheld, *(["not_verifiable"] if checks[0].outcome is Outcome.UNVERIFIABLE else [])),
+            flags=(Flag.NOT_VERIFIABLE,) if checks[0].outcome is Outcome.UNVERIFIABLE else (),
             checks=tuple(checks),
             answers=tuple(answers.values()),
             provenance={
@@ -144,13 +144,9 @@ class IllusionJob(JudgeJob):
         return Sample(str(image), item["prompt"], picture, options=labels)
 
 
-# ---- images ----------------------------------------------------------------------------------------------------------
-
-
 def opened(data: str, split: Split, columns: Mapping[str, str]) -> Dataset:
     """DATA as a run reads it, with labels from columns, or else from the paths by the original's rule."""
     dataset = datasets.open_dataset(data, RUBRIC, columns)
-
     return replace(dataset, read=lambda: (row if row.error else labelled(row, split) for row in dataset.read()))
 
 
@@ -183,9 +179,6 @@ def labels(row: Row, split: Split) -> tuple[Gold, Gold]:
         return rule, named(path, split)
     except UserError:  # not an option: `strict` leaves it out
         return rule, rule
-
-
-# ---- answers ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,5 +217,5 @@ def results_of(run: Run) -> Results:
                 paths.append(given.image or row.id)  # an unreadable row only has its id, the path below the folder
             if given.gold and given.meant:
                 asked = answers.get(row.number) or (dict.fromkeys(QUESTIONS) if row.error else {})
-                records += [Record(row.id, name, given.gold, answer, given.meant) for name, answer in asked.items()]
+                records += [Record(row.id, name, given.gold, given.meant, answer) for name, answer in asked.items()]
     return measure(records, split, {**about, "not_asked_yet": waiting}, troubles(paths, split))
