@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from illusion_copies import COPIES
 
-from onprompt.illusion.audit import Verdict, audit
+from onprompt.illusion.audit import audit
 from onprompt.illusion.protocol import SCENES, SPLITS
 from onprompt.illusion.scoring import original
 
@@ -244,7 +244,7 @@ def audited(folder: Path, source: str) -> tuple[list[str], bool, float]:
     (folder / "copied.py").write_text(source)
     start = time.monotonic()
     result = audit(folder / "copied.py", LIMIT)
-    tables = [point.table for point in result.with_verdict(Verdict.DIFFERS)]
+    tables = [point.table for point in result.differing]
     return tables, result.aligned, time.monotonic() - start
 
 

@@ -27,8 +27,9 @@ def audit_file(
 
     result = audit(file)
     if json:
+        points = [{**asdict(point), "verdict": point.verdict} for point in result.points]
         conclusion = {"aligned": result.aligned, "conclusion": summary(result)}
-        print_json({"format": "onprompt.illusion.audit/5", **conclusion, **asdict(result)})
+        print_json({"format": "onprompt.illusion.audit/5", **conclusion, **asdict(result), "points": points})
     else:
         echo("\n".join(text(result)))
     raise typer.Exit(0 if result.aligned else 1)

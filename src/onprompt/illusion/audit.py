@@ -7,10 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -26,27 +24,23 @@ KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")  # of the environment: no keys,
 LONGEST, LEAD = 76, 20  # characters that are shown of a text, and before two long texts differ
 
 
-class Verdict(StrEnum):
-    """What a point comes to."""
-
-    DIFFERS = "differs"
-    NOT_DESCRIBED = "not described"
-    SAME = "same"
-
-
 @dataclass(frozen=True, slots=True)
 class Point:
     """One thing that was compared, with the shortest case that differs."""
 
     table: str
     name: str
-    verdict: Verdict
-    tried: int = 0
+    tried: int = 0  # cases
     differing: int = 0
     reason: str = ""  # why it is not described, in part or at all
     example: str = ""
     original: str = ""
     theirs: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """What it comes to."""
+        return "differs" if self.differing else "same" if self.tried else "not described"
 
 
 @dataclass(frozen=True)
@@ -58,15 +52,15 @@ class Audit:
     calls: Sequence[str] = ()  # what was tried
     error: str = ""  # why nothing could be tried
 
-    def with_verdict(self, verdict: Verdict) -> list[Point]:
-        """The points with a verdict."""
-        return [point for point in self.points if point.verdict is verdict]
+    @property
+    def differing(self) -> list[Point]:
+        """The points that differ."""
+        return [point for point in self.points if point.differing]
 
     @property
     def aligned(self) -> bool:
         """Whether questions or scores are described, and nothing that is described differs."""
-        described = any(point.table in ("questions", "scoring") for point in self.with_verdict(Verdict.SAME))
-        return described and not self.with_verdict(Verdict.DIFFERS)
+        return not self.differing and any(each.tried and each.table in ("questions", "scoring") for each in self.points)
 
 
 def audit(path: Path, limit: float = LIMIT) -> Audit:
@@ -92,8 +86,7 @@ def audit(path: Path, limit: float = LIMIT) -> Audit:
             return Audit(path.name, error=f"was stopped after {limit:g} s")
         except ValueError:
             return Audit(path.name, error="ends its process")
-    points = [Point(**{**point, "verdict": Verdict(point["verdict"])}) for point in result["points"]]
-    return Audit(**{**result, "name": path.name, "points": points})
+    return Audit(**{**result, "name": path.name, "points": [Point(**point) for point in result["points"]]})
 
 
 def main() -> None:
@@ -134,15 +127,15 @@ def point_of(table: str, name: str, rows: Sequence[tuple[Case, Found]]) -> Point
     """One kind of case: what the original and the re-implementation make of the same cases."""
     known = [(case, found) for case, found in rows if found.tried]
     if not known:
-        return Point(table, name, Verdict.NOT_DESCRIBED, reason=rows[0][1].error)
+        return Point(table, name, reason=rows[0][1].error)
     differing = [(case, found) for case, found in known if found.error or not agree(case, found.value)]
     if not differing:
         left_out = dict.fromkeys(case.question for case, found in rows if not found.tried)
         partly = f"{', '.join(left_out)} not tried" if left_out else ""
-        return Point(table, name, Verdict.SAME, len(known), reason=partly)
+        return Point(table, name, len(known), reason=partly)
     case, found = min(differing, key=lambda row: len(row[0].shown))
     both = words(case.wanted, case), found.error or words(found.value, case)
-    return Point(table, name, Verdict.DIFFERS, len(known), len(differing), "", case.shown, *both)
+    return Point(table, name, len(known), len(differing), "", case.shown, *both)
 
 
 def agree(case: Case, found: Any) -> bool:
@@ -163,13 +156,11 @@ def words(value: Any, case: Case) -> str:
 
 def summary(result: Audit) -> str:
     """The audit in one sentence."""
-    differing, rest = result.with_verdict(Verdict.DIFFERS), len(result.with_verdict(Verdict.NOT_DESCRIBED))
+    rest = sum(not point.tried for point in result.points)
     if result.error:
         return f"Not tried: {result.name} {result.error}."
-    if differing:
-        counts = Counter(point.table for point in differing)
-        where = " and ".join(f"{plural(count, 'point')} of {table}" for table, count in counts.items())
-        return f"Not aligned: {result.name} differs from the original in {where}."
+    if result.differing:
+        return f"Not aligned: {result.name} differs from the original in {plural(len(result.differing), 'point')}."
     if not result.aligned:
         return f"Undecided: no question and no score of {result.name} could be tried."
     more = f"; not described: {plural(rest, 'point')}" if rest else ""
@@ -181,25 +172,18 @@ def text(result: Audit) -> Iterator[str]:
     yield summary(result)
     if result.points:
         yield from ("", *table_lines(("point", "verdict", "cases"), rows(result)))
-    if differing := result.with_verdict(Verdict.DIFFERS):
-        yield from ("", *map(example, differing))
+    if result.differing:
+        yield from ("", *map(example, result.differing))
     if result.calls:
         yield from ("", f"Tried: {', '.join(result.calls)}.")
 
 
 def rows(result: Audit) -> Iterator[tuple[str, str, str]]:
-    """A row for each difference; of the rest, those of one table with the same verdict and reason share one."""
-    grouped: dict[tuple[str, Verdict, str], list[Point]] = {}
-    order = list(dict.fromkeys(point.table for point in result.points))
-    for point in sorted(result.points, key=lambda each: (order.index(each.table), list(Verdict).index(each.verdict))):
-        own = point.name if point.differing else point.reason
-        grouped.setdefault((point.table, point.verdict, own), []).append(point)
-    for (table, verdict, _), points in grouped.items():
-        names = ", ".join(point.name for point in points)
-        names = f"{len(points)} other kinds of answers" if table == "scoring" and len(points) > 1 else names
-        tried = plural(sum(point.tried for point in points), "case")
-        counts = f"{points[0].differing:,} of {tried}" if points[0].differing else tried
-        yield f"{table}: {names}", verdict.value, points[0].reason or counts
+    """A row for each point, with how many cases were tried, and how many of them differ."""
+    for point in result.points:
+        tried = plural(point.tried, "case")
+        counts = f"{point.differing:,} of {tried}" if point.differing else tried
+        yield f"{point.table}: {point.name}", point.verdict, point.reason or counts
 
 
 def example(point: Point) -> str:

@@ -171,13 +171,7 @@ def troubles_of(path: str, split: Split) -> Iterator[tuple[str, str]]:
         return
     for kind, label, options in (("shape", rule.shape, split.shapes), ("scene", rule.scene, scenes(split))):
         meant = option(label, split)
-        if not label:
-            yield f"with an empty {kind}, so every answer counts for it", ""
-        elif meant not in options:
+        if meant not in options:
             yield f"whose {kind} by the original's rule is not an option of {split.name}", label
         elif label.lower() not in meant.lower():
             yield f"with the {kind} {label}: the option is spelled {meant}, so a correct answer scores 0", ""
-    folder, fields = parts(path, split)
-    first = option(fields[0].rstrip("0123456789"), split)
-    if first in split.shapes and first != option(folder, split):
-        yield "named after another shape than the folder", f"{fields[0]} in {folder}"
