@@ -29,6 +29,7 @@ from tests.models.backends.server import Reply, Scripted
 pytestmark = pytest.mark.slow
 
 SHAPE, SCENE = "Identify the shape", "Identify the background"
+Size = tuple[int, int] | None
 
 
 @pytest.fixture(autouse=True)
@@ -50,13 +51,11 @@ def said(folder: Path, *lines: dict[str, Any]) -> str:
     return f"replay/{path}"
 
 
-def ran(folder: Path, data: Path, model: str, size: tuple[int, int] | None = (32, 48), split: str = "sin") -> Summary:
-    settings = Settings(model=model, answers=folder / "answers.sqlite", concurrency=4)
-    return run(
-        runs.opened(str(data), SPLITS[split], {}),
-        folder / "run.sqlite",
-        IllusionJob("illusion", settings, split, size),
-    )
+def ran(folder: Path, data: Path, model: str, size: Size = (32, 48), split: str = "sin", **more: Any) -> Summary:
+    stop = more.pop("on_progress", lambda _: None)
+    settings = Settings(model=model, answers=folder / "answers.sqlite", **more)
+    job = IllusionJob("illusion", settings, split, size)
+    return run(runs.opened(str(data), SPLITS[split], {}), folder / "run.sqlite", job, on_progress=stop)
 
 
 def measured(folder: Path) -> results.Results:
@@ -81,16 +80,11 @@ def test_from_drawn_images_to_recalls(tmp_path: Path, drawn: Path) -> None:
 def test_the_server_gets_the_questions_word_for_word_and_the_picture_resized(tmp_path: Path, drawn: Path) -> None:
     one = next(drawn.rglob("cat-*.png"))
     (tmp_path / "data.csv").write_text(f"image\n{one}\n")
-    with Scripted(openai("Cat"), openai("Ocean")) as server:
-        where: dict[str, Any] = {
-            "base_url": f"{server.url}/v1",
-            "api_key": SecretStr("k"),
-            "answers": tmp_path / "a.sqlite",
-        }
-        settings = Settings(model="openai/m", concurrency=1, **where)
-        job = IllusionJob("illusion", settings, "sin", (40, 24))
-        summary = run(runs.opened(str(tmp_path / "data.csv"), SPLITS["sin"], {}), tmp_path / "run.sqlite", job)
-    assert summary.done == 1
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Cat"}}
+    reply = Reply({"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]})
+    with Scripted(reply, reply) as server:
+        where: dict[str, Any] = {"base_url": f"{server.url}/v1", "api_key": SecretStr("k"), "concurrency": 1}
+        assert ran(tmp_path, tmp_path / "data.csv", "openai/m", (40, 24), **where).done == 1
     texts = []
     for request in server.requests:
         (message,) = request.json["messages"]
@@ -102,12 +96,6 @@ def test_the_server_gets_the_questions_word_for_word_and_the_picture_resized(tmp
     assert texts == list(SPLITS["sin"].questions.values())
 
 
-def openai(text: str) -> Reply:
-    """What a server that speaks OpenAI's language answers."""
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-    return Reply({"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]})
-
-
 def test_a_table_may_give_shapes_and_scenes(tmp_path: Path, drawn: Path) -> None:
     one = next(drawn.rglob("*.png"))
     rows = [f"{one},Paper clip,sand_dune,Hard", f"{one},,Ocean,", f"{one},Unicorn,Ocean,Easy"]
@@ -115,10 +103,9 @@ def test_a_table_may_give_shapes_and_scenes(tmp_path: Path, drawn: Path) -> None
     summary = ran(tmp_path, tmp_path / "data.csv", said(tmp_path, {"text": "paper clip"}))
     assert (summary.done, dict(summary.errors)) == (2, {"bad_row": 1})
     found = measured(tmp_path)
-    for scoring in ("strict", "original"):  # the original goes by what the table says
-        assert found.rate(scoring, "shape", "", "class", "Paper_clip") == (1, 1)
-    assert found.unnamed == 2, "both answers about the unicorn"
-    assert found.groups("difficulty") == ["Easy", "Hard"]
+    rates = [found.rate(scoring, "shape", "", "class", "Paper_clip") for scoring in ("strict", "original")]
+    assert rates == [(1, 1), (1, 1)], "the original goes by what the table says"
+    assert (found.unnamed, found.groups("difficulty")) == (2, ["Easy", "Hard"]), "both answers about the unicorn"
 
 
 def test_an_answer_that_is_withheld_is_left_out(tmp_path: Path, drawn: Path) -> None:
@@ -151,15 +138,12 @@ def test_problems_with_files_are_reported_and_cost_no_other_image(tmp_path: Path
 
 
 def test_what_was_not_asked_yet_is_not_missing(tmp_path: Path, drawn: Path) -> None:
-    settings = Settings(model=said(tmp_path, {"text": "Cat"}), answers=tmp_path / "answers.sqlite", concurrency=1)
-
     def stop(summary: Summary) -> None:
         summary.stopped = "for a test" if summary.done >= 5 else ""
 
-    data = runs.opened(str(drawn), SPLITS["sin"], {})
-    run(data, tmp_path / "run.sqlite", IllusionJob("illusion", settings, "sin", (32, 32)), on_progress=stop)
+    ran(tmp_path, drawn, said(tmp_path, {"text": "Cat"}), concurrency=1, on_progress=stop)
     found = measured(tmp_path)
-    assert (found.images, found.about["not_asked_yet"], found.about["size"]) == (6, 26, [32, 32]), "one was in progress"
+    assert (found.images, found.about["not_asked_yet"], found.about["size"]) == (6, 26, [32, 48]), "one was in progress"
     assert None not in found.answers("shape") + found.answers("scene")
     assert "26 images not asked about yet: run again to resume" in list(results.lines(found))
 
@@ -176,18 +160,20 @@ def test_the_commands(tmp_path: Path) -> None:
     model = said(tmp_path, {"text": "Audi"})
     first = onprompt(*usual, "--model", model, "--out", run_file)
     assert "original  4.8 % (0.8–22.7)  0.0 % (0.0–15.5)" in first
-    assert "GPT-4o         22.0   53.3" in first
     assert "Audi           100.0 % (20.7–100.0)" in first
     again = json.loads(onprompt("illusion", "report", run_file, "--json"))
     assert again["recall"][2]["shape"]["count"] == 1
     other = str(tmp_path / "other.sqlite")
     (tmp_path / "other").mkdir()
     onprompt(*usual, "--model", said(tmp_path / "other", {"text": "unknown"}), "--out", other)
-    compared = onprompt("compare", run_file, other)
-    assert "run and other: Spearman ρ" in compared
-    assert "on 21 common samples" in compared
+    assert "on 21 common samples" in onprompt("compare", run_file, other)
     (tmp_path / "r.csv").write_text("id,rating\n1,2\n")
+    (tmp_path / "d.csv").write_text(f"image,prompt\n{next(tmp_path.rglob('*.png'))},a cat\n")
+    verify = str(tmp_path / "verify.sqlite")
+    onprompt("run", str(tmp_path / "d.csv"), "--model", said(tmp_path, {"text": "(4)"}), "--out", verify)
     for arguments, message in (
+        (("illusion", "report", verify), "is a run of verify, not of IllusionBench"),
+        (("compare", run_file, verify), "runs of different rubrics: illusion logo, verify"),
         (("agree", run_file, "--human", str(tmp_path / "r.csv")), "which has no score to compare with human ratings"),
         ((*usual, "--model", model, "--out", run_file, "--split", "sinn"), "no split 'sinn'; did you mean 'sin'?"),
         ((*usual, "--model", model, "--out", run_file, "--size", "224"), "--size must be WIDTHxHEIGHT"),
@@ -195,13 +181,3 @@ def test_the_commands(tmp_path: Path) -> None:
         ((*usual, "--out", run_file), "a model is needed"),
     ):
         assert message in onprompt(*arguments, code=2)
-
-
-def test_a_run_of_another_rubric_is_refused(tmp_path: Path, drawn: Path) -> None:
-    (tmp_path / "data.csv").write_text(f"image,prompt\n{next(drawn.rglob('*.png'))},a cat\n")
-    other = str(tmp_path / "verify.sqlite")
-    onprompt("run", str(tmp_path / "data.csv"), "--model", said(tmp_path, {"text": "Fine.\n(4)"}), "--out", other)
-    assert "is a run of verify, not of IllusionBench" in onprompt("illusion", "report", other, code=2)
-    ran(tmp_path, drawn, said(tmp_path, {"text": "Cat"}))
-    refused = onprompt("compare", str(tmp_path / "run.sqlite"), other, code=2)
-    assert "runs of different rubrics: illusion sin, verify" in refused

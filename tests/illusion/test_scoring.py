@@ -1,48 +1,17 @@
-import random
+"""What each scoring makes of an answer; the original by its quirks, which a usual scoring has not."""
 
 import pytest
 
-from onprompt.illusion.protocol import SCENES, SPLITS, Split
-from onprompt.illusion.scoring import Outcome, original, recall, strict
+from onprompt.illusion.protocol import SPLITS, Split
+from onprompt.illusion.scoring import Outcome, Scoring, original, recall, strict
 
 SIN, LOGO, ICON, OLD = (SPLITS[name] for name in ("sin", "logo", "icon", "old_sin"))
 SHAPE, SCENE, REST, BOTH = (True, False), (False, True), (False, False), (True, True)
-TRAPS = (
-    *("scarf", "concatenate", "velocity", "oceanic", "dogma", "sand dune", "paper clip", "times square", "stationary"),
-    *("mercedes-benz", "not", ".", "\n", "-", "_", "", "elephant1", "easy", "Ｃat", "İstanbul", "ſ"),
-)
 
-
-def restated(answer: str, shape: str, scene: str) -> str:
-    """The original's rule in other words: the first that is found, of three places to look."""
-    low = answer.lower()
-    looked_for = [("shape", shape.lower()), ("scene", scene.lower()), ("scene", " ".join(scene.split("_")))]
-    return next((kind for kind, words in looked_for if low.find(words) != -1), "rest")
-
-
-def test_original_agrees_with_a_restatement_on_100_000_random_answers() -> None:
-    dice, seen = random.Random(5), {"shape": 0, "scene": 0, "rest": 0}
-    for _ in range(100_000):
-        split = dice.choice(list(SPLITS.values()))
-        shape, scene = dice.choice(split.shapes), dice.choice([*SCENES, "sand_dune", "Easy", "elephant1"])
-        words = []
-        for _ in range(dice.randint(0, 5)):
-            word = dice.choice([shape, scene, dice.choice(split.options), dice.choice(TRAPS)])
-            word = dice.choice([word, word.lower(), word.upper(), word.replace("_", " "), word[: dice.randint(0, 9)]])
-            words += [word, dice.choice([" ", "", ", ", ".", "\n", "_"])]
-        answer = "".join(words)
-        outcome = original(answer, shape, scene, split)
-        kind = "shape" if outcome.shape else "scene" if outcome.scene else "rest"
-        assert kind == restated(answer, shape, scene), (answer, shape, scene)
-        assert outcome[:2] != BOTH
-        seen[kind] += 1
-    assert min(seen.values()) > 10_000, seen
-
-
-@pytest.mark.parametrize(
-    ("split", "answer", "shape", "scene", "expected"),
-    [
-        (SIN, "Cat", "Cat", "Ocean", SHAPE),
+CASES: dict[
+    Scoring, list[tuple[Split, str, str, str, tuple[bool, bool]]]
+] = {  # a scoring, and what it makes of answers about a shape and a scene
+    original: [
         (SIN, "CAT", "Cat", "Ocean", SHAPE),
         (SIN, "sand dune", "Cat", "Sand_dune", REST),
         (SIN, "Sand_dune", "Cat", "Sand_dune", SCENE),
@@ -57,26 +26,26 @@ def test_original_agrees_with_a_restatement_on_100_000_random_answers() -> None:
         (OLD, "elephant", "cat", "elephant1", REST),
         (SIN, "", "Cat", "Ocean", REST),
     ],
-)
-def test_quirks_of_the_original(split: Split, answer: str, shape: str, scene: str, expected: tuple[bool, bool]) -> None:
-    outcome = original(answer, shape, scene, split)
-    assert outcome[:2] == expected
-    assert outcome.rest == (expected == REST)
-
-
-@pytest.mark.parametrize(
-    ("answer", "shape", "scene", "expected"),
-    [
-        ("cat, ocean", "Cat", "Ocean", BOTH),
-        ("a paper clip in a sand dune", "Paper_clip", "Sand_dune", BOTH),
-        ("  a SCARF ", "Car", "Ocean", SHAPE),
-        ("a kick scooter", "kick-scooter", "Ocean", SHAPE),
-        ("kick-scooter", "kick scooter", "Ocean", REST),
-        ("cat", "", "Ocean", REST),
+    recall: [
+        (SIN, "cat, ocean", "Cat", "Ocean", BOTH),
+        (SIN, "a paper clip in a sand dune", "Paper_clip", "Sand_dune", BOTH),
+        (SIN, "  a SCARF ", "Car", "Ocean", SHAPE),
+        (SIN, "a kick scooter", "kick-scooter", "Ocean", SHAPE),
+        (SIN, "kick-scooter", "kick scooter", "Ocean", REST),
+        (SIN, "cat", "", "Ocean", REST),
     ],
-)
-def test_recall_takes_each_for_itself(answer: str, shape: str, scene: str, expected: tuple[bool, bool]) -> None:
-    assert recall(answer, shape, scene, SIN)[:2] == expected
+    strict: [
+        (ICON, "Stationery", "Stationary", "City", SHAPE),
+        (OLD, "elephant", "cat", "elephant", SCENE),
+    ],
+}
+
+
+@pytest.mark.parametrize("scoring", CASES)
+def test_quirks_of_each_scoring(scoring: Scoring) -> None:
+    outcomes = [scoring(answer, shape, scene, split) for split, answer, shape, scene, _ in CASES[scoring]]
+    assert [outcome[:2] for outcome in outcomes] == [expected for *_, expected in CASES[scoring]]
+    assert all(outcome.rest == (outcome[:2] == REST) for outcome in outcomes)
 
 
 CHOSEN = {
@@ -99,8 +68,6 @@ def test_strict_chooses_the_one_option_that_is_named_by_its_meaning() -> None:
         outcomes = {answer: strict(answer, split.shapes[0], "Ocean", split) for answer in answers}
         assert {answer: outcome.chosen for answer, outcome in outcomes.items()} == answers
         assert not any(outcome.ambiguous for outcome in outcomes.values())
-    assert strict("Stationery", "Stationary", "City", ICON)[:2] == SHAPE
-    assert strict("elephant", "cat", "elephant", OLD)[:2] == SCENE
 
 
 @pytest.mark.parametrize(
