@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from onprompt.illusion.audit import Audit, Point, audit
+from onprompt.illusion.audit import Audit, audit
 from onprompt.illusion.protocol import SPLITS
 
 FAITHFUL = f"""
@@ -31,9 +31,3 @@ def audited(folder: Path, source: str, name: str = "copied.py") -> Audit:
     path = folder / name
     path.write_text(source)
     return audit(path)
-
-
-def point(result: Audit, table: str, name: str) -> Point:
-    """What an audit says of one point."""
-    (found,) = (each for each in result.points if (each.table, each.name) == (table, name))
-    return found

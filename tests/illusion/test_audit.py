@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from onprompt.cli.illusion import illusion
 from onprompt.errors import UserError
 from onprompt.illusion.audit import audit, summary
-from tests.illusion.copies import FAITHFUL, audited, point
+from tests.illusion.copies import FAITHFUL, audited
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +58,7 @@ def test_a_missing_package_is_a_stub_until_it_is_used(tmp_path: Path) -> None:
         used = audited(tmp_path, source.replace(LOWER, use))
         assert {each.verdict for each in used.points if each.table == "scoring"} == {"not described"}
         assert not used.differing, "what could not be tried does not differ"
-        assert "pip install no_such_package" in point(used, "scoring", "the option in a sentence").reason
+        assert all("pip install no_such_package" in each.reason for each in used.points if each.table == "scoring")
 
 
 def test_a_package_that_needs_more_than_the_bounds_allow_is_a_stub(tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_a_document_is_audited_by_the_code_that_it_quotes(tmp_path: Path) -> Non
         "scene of two words, with another separator",
         "shape of two words, with another separator",
     ]
-    assert point(result, "questions", "icon").verdict == "same"
-    assert point(result, "questions", "icon").reason == "scene not tried"
-    assert point(result, "questions", "logo").verdict == "not described"
+    verdicts = {(each.table, each.name): (each.verdict, each.reason) for each in result.points}
+    assert verdicts["questions", "icon"] == ("same", "scene not tried")
+    assert verdicts["questions", "logo"] == ("not described", "nothing found")
 
 
 def test_the_page_as_text_and_json(tmp_path: Path) -> None:

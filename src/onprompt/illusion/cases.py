@@ -47,7 +47,7 @@ def cases() -> list[Case]:
         *(question_case(split, question) for split in splits for question in QUESTIONS),
         *(Case(f"options.{name}", name, f"options of {name}", list(lists[name]), {}) for name in lists),
         *(case for split in splits for case in score_cases(split)),
-        *(label_case(split, path, question) for split in splits for path in paths(split) for question in QUESTIONS),
+        *(case for split in splits for case in label_cases(split)),
     ]
 
 
@@ -127,16 +127,13 @@ def score_case(split: Split, shape: str, scene: str, answer: str, point: str, qu
     return Case(f"scoring.{question}", point, shown, wanted, {**about(split, question), **single, **lists})
 
 
-def label_case(split: Split, path: str, question: str) -> Case:
-    """A label of a file, by its path."""
-    known = {**about(split, question), "path": path, "file": path.rpartition("/")[2], "path_object": Path(path)}
-    wanted = getattr(protocol.gold(path, split), question)
-    return Case(f"labels.{question}", split.name, f"the {question} of {path}", wanted, known)
-
-
-def paths(split: Split) -> Iterator[str]:
-    """The names of files, as published, with every shape and scene."""
+def label_cases(split: Split) -> Iterator[Case]:
+    """The labels of files that are named as published, with every shape and scene."""
     shapes = cycle([*split.shapes, "Stationary"] if split.name == "icon" else split.shapes)
+    patterns = DATA["paths"].get(split.name, DATA["paths"]["sin"])
     for shape, scene in islice(zip(shapes, cycle(SCENES), strict=False), 22):
-        for pattern in DATA["paths"].get(split.name, DATA["paths"]["sin"]):
-            yield pattern.format(shape=shape, lower=shape.lower(), scene=scene)
+        for pattern, question in product(patterns, QUESTIONS):
+            path = pattern.format(shape=shape, lower=shape.lower(), scene=scene)
+            known = {**about(split, question), "path": path, "file": path.rpartition("/")[2], "path_object": Path(path)}
+            wanted = getattr(protocol.gold(path, split), question)
+            yield Case(f"labels.{question}", split.name, f"the {question} of {path}", wanted, known)
