@@ -1,9 +1,9 @@
 """How good is the audit of IllusionBench's re-implementations? Faithful copies, and mutants of them.
 
 Sixteen copies of the original, each written differently, must be found aligned. Each mutant is one of them with one change;
-Sixteen copies of the original, each written differently, must be found aligned. Each mutant is one of them with one change;
 it counts if it changes a question, a list, a label of a published file, or the score of any of 2,000 plausible answers,
 which are made here and not by the audit. Usage: python bench/illusion_audit.py [--only TEXT]
+"""
 
 # ruff: noqa: E501 a mutant is a line
 from __future__ import annotations
