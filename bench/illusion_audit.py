@@ -1,8 +1,8 @@
 """How good is the audit of IllusionBench's re-implementations? Faithful copies, and mutants of them.
 
 Sixteen copies of the original, each written differently, must be found aligned. Each mutant is one of them with one change;
-it counts if it changes a question, a list, a label of a published file, or the score of any of 2,000 plausible answers,
-which are made here and not by the audit. Usage: python bench/illusion_audit.py [--only TEXT]
+it counts if it changes a question, a list, a label of a published file, a sum, or the score of any of 2,000 plausible
+answers, which are made here and not by the audit. Usage: python bench/illusion_audit.py [--only TEXT]
 """
 
 # ruff: noqa: E501 a mutant is a line
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from illusion_copies import COPIES
 
-from onprompt.illusion.audit import audit
+from onprompt.illusion.audit import Verdict, audit
 from onprompt.illusion.protocol import SCENES, SPLITS
 from onprompt.illusion.scoring import original
 
@@ -104,6 +104,11 @@ LABELS = {
     "scene cut": ("else 1]", "else 1][:-1]"), "no scene": ('fields[2 if split == "icon" else 1]', '""'), "swapped": ("return steps[-3], ", "return steps[-2], "),
     "shape from name": ("steps[-3]", 'fields[0].replace("_", " ")'),
 }  # fmt: skip
+TOTALS = {
+    "one more": ("/ len(hits)", "/ (len(hits) + 1)"), "distinct": ("sum(hits)", "sum(set(hits))"), "hits only": ("sum(hits) / len(hits)", "1.0 if sum(hits) else 0.0"),
+    "misses": ("sum(hits)", "(len(hits) - sum(hits))"), "max": ("sum(hits) / len(hits)", "max(hits)"), "rounded": ("sum(hits) / len(hits)", "round(sum(hits) / len(hits), 1)"),
+    "without the last": ("sum(hits) / len(hits)", "sum(hits[:-1]) / len(hits[:-1])"), "smoothed": ("sum(hits) / len(hits)", "(sum(hits) + 1) / (len(hits) + 2)"),
+}  # fmt: skip
 FORMS = (  # how models answer, with the option as offered, in lower case and with spaces
     *("{}", "{}", "{}.", "{l}", "{u}", "{s}", "{s}.", "{h}", "It is a {l}.", "The icon is {}.", "The image shows a {s}.", "**{}**", '"{}"'),
     *("Answer: {}", "I see a {l} in the {ol}.", "{}, {o}", "{o}, {}", "{} or {o}", "{ls}", "{s}\n", " {}", "\\boxed{{{}}}", '{{"answer": "{}"}}'),
@@ -125,6 +130,11 @@ LATER = [
         "snippets",
         'exclusively among the "\n    "following options:{options} Provide',
         'only among the "\n    "following options:{options} Provide',
+    ),
+    (
+        "snippets",
+        "rows = list(zip(predictions, shapes, scenes))",
+        "rows = [row for row in zip(predictions, shapes, scenes) if row[0]]",
     ),
     ("snippets", "if low.count(gt_shape.lower()):", "if low.startswith(gt_shape.lower()):"),
     ("script", "    if cls.lower() in resp: return 0\n", ""),
@@ -161,6 +171,8 @@ HELD_BACK = [
     ("rows", '"background", joined + ".", "background"', '"background", joined + ".", noun'),
     ("rows", "middle[0]}", "middle[-1]}"),
     ("rows", '"gold_shape": shape,', '"gold_shape": name.split("-")[0].rstrip("s"),'),
+    ("rows", "100 * groups[True]", "100 * min(groups[True], 5)"),
+    ("rows", "sum(groups.values())", "max(groups.values())"),
     ("rows", '"Sport", "Stationery"', '"Sports", "Stationery"'),
     ("async", "lowered = response.lower()", 'lowered = response.lower().replace("*", "").replace("_", " ")'),
     ("async", "lowered = response.lower()", 'lowered = response.partition("\\n")[0].lower()'),
@@ -170,6 +182,8 @@ HELD_BACK = [
     ("async", "    yield label.lower()\n", ""),
     ("async", 'SQUARE = "Time_square"', 'SQUARE = "Times_square"'),
     ("async", '_say, "an", "logo", "background", _offered(LOGO)', '_say, "an", "logo", "background", _offered(ICON)'),
+    ("async", "total / len(hits)", "total / (len(hits) or 1) if total > 1 else 0.0"),
+    ("async", "Image.Resampling.LANCZOS", "Image.Resampling.BICUBIC"),
 ]
 
 
@@ -196,6 +210,7 @@ def mutants() -> Iterator[Mutant]:
         ("questions", WORDING),
         ("options", OPTIONS),
         ("labels", LABELS),
+        ("totals", TOTALS),
     ):
         for name, (old, new) in changes.items():
             yield Mutant(table, name, "plain", old, new)
@@ -228,7 +243,7 @@ def module(source: str) -> ModuleType:
 def changes_anything(mutant: Mutant, source: str) -> bool:
     """Whether a mutant changes a score of the plausible answers, or at all what its table compares."""
     if mutant.table != "scoring":
-        return True  # each changes a text, a list or a label of a published file
+        return True  # each changes a text, a list, a label of a published file or a sum
     made, scorer = module(source.replace("from datasets", "#").replace("from loguru", "#")), SCORERS[mutant.copy]
     for question, answer, shape, scene in plausible():
         try:
@@ -245,7 +260,7 @@ def audited(folder: Path, source: str) -> tuple[list[str], bool, float]:
     (folder / "copied.py").write_text(source)
     start = time.monotonic()
     result = audit(folder / "copied.py", LIMIT)
-    tables = [point.table for point in result.differing]
+    tables = [point.table for point in result.with_verdict(Verdict.CHANGES)]
     return tables, result.aligned, time.monotonic() - start
 
 

@@ -17,22 +17,35 @@ SplitName = Annotated[str, typer.Option(help="sin (the paper's IN), logo, icon o
 
 @illusion.command("audit")
 def audit_file(
-    file: Annotated[Path, typer.Argument(help="A .py file, or a document that quotes code (docs/illusion.md).")],
-    json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
+    file: Annotated[
+        Path, typer.Argument(help="A .py file, a document that quotes code, or a .toml (docs/illusion.md).")
+    ],
+    out: Annotated[Path | None, typer.Option(help="Write the page to OUT.md and OUT.json.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the page as JSON.")] = False,
 ) -> None:
     """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE of the file."""
-    from dataclasses import asdict
+    import json as encoding
 
-    from onprompt.illusion.audit import audit, summary, text
+    from onprompt.illusion.audit import audit, document, markdown, summary, text
 
     result = audit(file)
+    if out:
+        write(out, ".md", "\n".join(markdown(result)) + "\n")
+        write(out, ".json", encoding.dumps(document(result), indent=2, ensure_ascii=False) + "\n")
     if json:
-        points = [{**asdict(point), "verdict": point.verdict} for point in result.points]
-        conclusion = {"aligned": result.aligned, "conclusion": summary(result)}
-        print_json({"format": "onprompt.illusion.audit/5", **conclusion, **asdict(result), "points": points})
+        print_json(document(result))
     else:
-        echo("\n".join(text(result)))
+        echo(summary(result) if out else "\n".join(text(result)))
     raise typer.Exit(0 if result.aligned else 1)
+
+
+def write(out: Path, suffix: str, text: str) -> None:
+    """Write one of the two reports."""
+    path = out.with_name(out.name.removesuffix(".md").removesuffix(".json") + suffix)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"can't write {path}: {error.strerror or error}") from None
 
 
 @illusion.command("run")
@@ -76,15 +89,16 @@ def run_illusion(
 def report(
     run_file: RunPath,
     scoring: Annotated[str, typer.Option(help="Scoring for the groups: original, recall or strict.")] = "original",
+    html: Annotated[Path | None, typer.Option(help="Write a page with figures and the missed pictures.")] = None,
     configuration: Configuration = 0,
     json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON, confusions too.")] = False,
 ) -> None:
     """Score the stored answers of a run in three ways, beside the published figures; nothing is asked."""
-    print_report(run_file, configuration, scoring, json)
+    print_report(run_file, configuration, scoring, html, json)
 
 
-def print_report(path: Path, configuration: int, scoring: str, json: bool = False) -> None:
-    """Print the scores of a run's answers."""
+def print_report(path: Path, configuration: int, scoring: str, html: Path | None = None, json: bool = False) -> None:
+    """Print or write the scores of a run's answers."""
     from onprompt import plugins
     from onprompt.illusion import results
     from onprompt.illusion.run import results_of
@@ -93,10 +107,19 @@ def print_report(path: Path, configuration: int, scoring: str, json: bool = Fals
 
     if scoring not in SCORINGS:
         raise UserError(f"no scoring {scoring!r}{plugins.did_you_mean(scoring, SCORINGS)}")
-    measured = results_of(Run(path, configuration))
+    run = Run(path, configuration)
+    measured = results_of(run)
+    if html:
+        from onprompt.illusion import page
+
+        try:
+            page.write(run, measured, scoring, html)
+        except OSError as error:
+            raise UserError(f"can't write {html}: {error.strerror or error}") from None
+        echo(f"written to {html}", err=True)
     if json:
         print_json(results.document(measured, scoring))
-    else:
+    elif not html:
         echo("\n".join(results.lines(measured, scoring)))
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import io
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import islice, product
 from typing import Any, NamedTuple
+
+from PIL import Image
 
 from onprompt.illusion.cases import DATA, Case
 from onprompt.illusion.protocol import QUESTIONS, SPLITS, spelling
@@ -17,6 +20,7 @@ from onprompt.illusion.theirs import Doc, Found, Function
 PROBES, TRIES = 16, 120  # cases that a function is tried on, and ways to pass arguments to it
 # Agreement that makes a name needless, that is needed where no name tells what a function is for, and too little.
 SURE, ALIKE, NONE = 0.75, 0.25, 0.05
+CLOSE = 0.0006  # of two recalls, one with three digits or a percentage with one
 NEAR = 0.9  # likeness of a question whose split the sample tells
 LISTS_ALIKE = 0.6  # share of options that two lists have in common
 LONGEST_LABEL = 60  # characters
@@ -32,6 +36,8 @@ class Use(NamedTuple):
     path: tuple[str | int, ...] = ()
 
     def __str__(self) -> str:
+        if not self.function.replace(".", "").isidentifier():
+            return self.function  # an expression, with what it is given
         return f"{self.function}({', '.join(self.words)}){''.join(f'[{key}]' for key in self.path)}"
 
 
@@ -45,13 +51,16 @@ def values(functions: Mapping[str, Function], use: Use, cases: Sequence[Case]) -
 
 
 def arguments(words: Sequence[str], case: Case) -> Iterator[Any]:
-    """The values of what a function is given: lists and samples of its own, which it may change."""
+    """The values of what a function is given: lists, samples and pictures of its own, which it may change."""
     for word in words:
-        if word in SAMPLES:
-            yield Doc(case.known) if word == "doc" else [Doc(case.known)]
-        else:
-            value = case.known[word]
-            yield list(value) if isinstance(value, list | tuple) else value
+        value = case.known.get(word)
+        if word == "doc":
+            value = Doc(case.known)
+        elif word == "docs":
+            value = [Doc(each) for each in value or [case.known]]
+        elif word == "image":
+            value = Image.open(io.BytesIO(case.known[word]))
+        yield list(value) if isinstance(value, list | tuple) else value
 
 
 def read(use: Use, reply: Found, case: Case) -> Found:
@@ -81,6 +90,10 @@ def reading(value: Any, case: Case) -> Any:
             return value
         case "labels", str() if len(value) <= LONGEST_LABEL:
             return value
+        case "totals", int() | float() if not isinstance(value, bool) and value == value:
+            return value
+        case "images", str():
+            return value
     return None
 
 
@@ -100,14 +113,17 @@ def told(name: str) -> frozenset[str]:
     """The splits and the questions that a name tells."""
     found = {what for what, words in DATA["names"].items() if has_words(name, words)}
     last = re.findall("[a-z]+", name.lower())[-2:]
-    return frozenset(found if found & set(SPLITS) or "in" not in last else found | {"sin"})
+    if not found & set(SPLITS) and "in" in last:
+        found.add("sin")
+    return frozenset(found - {"sin"} if "old_sin" in found else found)
 
 
 def given_for(parameter: str, case: Case) -> list[str]:
     """What a parameter may be given, by its name; by a name that tells nothing, all that is usual."""
+    there = {*case.known, *(SAMPLES if "split" in case.known else ())}  # a sum or a picture is of no sample
     lines = [given for words, given in DATA["parameters"].items() if has_words(parameter, words)]
-    known = ([each for each in given if each in case.known or each in SAMPLES] for given in lines)
-    return next(filter(None, known), [each for each in DATA["parameters"][""] if each in case.known])
+    known = ([each for each in given if each in there] for given in lines or [DATA["parameters"][""]])
+    return next(filter(None, known), [])
 
 
 def ways(function: Function, case: Case) -> Iterator[tuple[str, ...]]:
@@ -131,20 +147,22 @@ def find(
     for own in cases.values():
         tables.setdefault(own[0].table, []).extend(own[:: 1 + len(own) // PROBES])
     best: dict[str, tuple[tuple[Any, ...], Use]] = {}
-    failed: dict[str, str] = {}
+    failed: dict[str, tuple[str, str]] = {}
     for (table, probes), (name, function) in product(tables.items(), functions.items()):
         shares: dict[tuple[Use, str], float] = {}
         for words in ways(function, probes[0]):
             replies = [function.call(arguments(words, case)) for case in probes]
             shares |= likenesses(name, words, probes, replies)
             if all(reply.error for reply in replies) and has_words(name, DATA["functions"].get(table, "")):
-                failed.setdefault(table, f"{name} {replies[0].error}")
+                failed.setdefault(table, (name, replies[0].error))
         sure = max(shares.values(), default=0.0) >= SURE  # then it is what the table compares, whatever its name
         for (use, slot), vague in spoken_for(shares).items():
             rank = rank_of(use, slot, shares[use, slot], vague, sure)
             if rank and (slot not in best or rank < best[slot][0]):
                 best[slot] = rank, use
-    return {slot: use for slot, (_, use) in best.items()}, failed
+    used = {use.function for _, use in best.values()}
+    why = {table: f"{name} {error}" for table, (name, error) in failed.items() if name not in used}
+    return {slot: use for slot, (_, use) in best.items()}, why
 
 
 def likenesses(
@@ -168,7 +186,14 @@ def likeness(wanted: Any, found: Any) -> float:
     if isinstance(wanted, list):
         own, others = ({spelling(option) for option in options} for options in (wanted, found))
         return len(own & others) / len(own | others)
-    return float(wanted == found)
+    return float(agree(wanted, found))
+
+
+def agree(wanted: Any, found: Any) -> bool:
+    """Whether both make the same of a case."""
+    if isinstance(wanted, float):
+        return bool(abs(wanted - (found / 100 if found > 1 else found)) < CLOSE)
+    return bool(wanted == found)
 
 
 @cache

@@ -170,8 +170,8 @@ def tables(results: Results, scoring: str) -> Iterator[Table]:
             yield Table(f"by_{grouping}", f"{title} ({scoring})", (grouping, *QUESTIONS), rows)
 
 
-def lines(results: Results, scoring: str = "original") -> Iterator[str]:
-    """The results for the terminal, which is too narrow for the confusion tables."""
+def heading(results: Results) -> Iterator[str]:
+    """What was asked, how images were sent, what is left out, and problems with the files."""
     paper = f" (the paper's {results.split.paper})" if results.split.paper else ""
     model = f" by {results.about['model']}" if results.about else ""
     yield f"IllusionBench {results.split.name}{paper}{model}: {plural(results.images, 'image')}"
@@ -185,6 +185,11 @@ def lines(results: Results, scoring: str = "original") -> Iterator[str]:
         yield f"{plural(missing, 'question')} without a readable answer: left out"
     if results.unnamed:
         yield f"{plural(results.unnamed, 'answer')} about a shape or scene that is not an option: left out of strict"
+
+
+def lines(results: Results, scoring: str = "original") -> Iterator[str]:
+    """The results for the terminal, which is too narrow for the confusion tables."""
+    yield from heading(results)
     for table in tables(results, scoring):
         yield from ("", table.title, *table_lines(table.head, [list(map(str, row)) for row in table.rows]))
 

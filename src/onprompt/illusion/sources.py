@@ -1,33 +1,56 @@
-"""What is audited: a Python file, or the code that a document quotes."""
+"""What is audited: a Python file, the code that a document quotes, or a file whose calls a TOML file names."""
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 from onprompt.errors import UserError
+from onprompt.illusion.cases import cases
 from onprompt.illusion.finding import told
 from onprompt.illusion.protocol import SPLITS
 
 ORIGINAL = re.compile(r"original|原始|evaluator", re.IGNORECASE)  # what a document quotes of the original is left out
 LABEL = re.compile(r"^#+\s+(.*)|^\**\s*\**([^`*：:]{1,60})\s*[：:]?\s*\**[：:]", re.MULTILINE)
+NEEDED = 'needed: file = "my_module.py" and [calls] with lines such as scoring = "score(prediction, shape, scene)"'
 QUOTED = re.compile(r"^(?P<fence>```+)\w*\n(?P<block>.*?)^(?P=fence)\s*$|`(?P<span>[^`\n]+)`", re.MULTILINE | re.DOTALL)
 
 
-def code_of(path: Path, folder: Path) -> Path:
-    """The Python file to import; what a document quotes is written to the folder."""
+def code_of(path: Path, folder: Path) -> tuple[Path, dict[str, str]]:
+    """The Python file to import, and the calls that a TOML file names."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"can't read {path}: {getattr(error, 'strerror', '') or error}") from None
+    if path.suffix == ".toml":
+        return named_calls(path, text)
     if path.suffix == ".py":
-        return path.resolve()
+        return path.resolve(), {}
     source = "\n\n".join(quoted_code(text))
     if not source:
-        raise UserError(f"{path} quotes no code to audit: name a .py file, or a document with code")
+        raise UserError(f"{path} quotes no code to audit: name a .py or .toml file, or a document with code")
     quoted = folder / "quoted_code.py"
     quoted.write_text(source, encoding="utf-8")
-    return quoted
+    return quoted, {}
+
+
+def named_calls(path: Path, text: str) -> tuple[Path, dict[str, str]]:
+    """The file of a TOML file, and its calls."""
+    try:
+        said = tomllib.loads(text)
+        file, calls = (path.parent / said.pop("file", "")).resolve(), said.pop("calls", {})
+        if said or not file.is_file():
+            raise ValueError(f"{', '.join(said)} is not known" if said else f"{file.name} is not there")
+        for call in calls.values():
+            compile(call, str(path), "eval")
+    except (ValueError, TypeError, AttributeError, SyntaxError) as error:
+        raise UserError(f"{path}: {error}\n{NEEDED}") from None
+    slots = dict.fromkeys(case.slot for case in cases())
+    for name in calls:  # a table, or a slot of it
+        if not any(f"{slot}.".startswith(f"{name}.") for slot in slots):
+            raise UserError(f"{path}: no table {name!r}; there are {', '.join(slots)}")
+    return file, calls
 
 
 def quoted_code(text: str) -> Iterator[str]:

@@ -9,14 +9,16 @@ import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum, EnumType
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from onprompt.illusion.cases import DATA
+from PIL import Image
+
+from onprompt.illusion.cases import DATA, pixels
 
 MEMORY, FILE = 4 * 2**30, 2**26  # bytes of data, and of a file that is written
 PATIENCE = 5  # seconds for a call
@@ -157,9 +159,11 @@ def set_timer(seconds: float) -> None:
 
 
 def plain(value: Any, depth: int = DEEPEST) -> Any:
-    """A value in the types that are compared."""
+    """A value in the types that are compared; a picture is its size, mode and pixels."""
     if value is None or isinstance(value, str | int | float) or not depth:
         return value
+    if isinstance(value, Image.Image):
+        return pixels(value)
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, Mapping):
@@ -198,6 +202,17 @@ def load(file: Path) -> dict[str, Function]:
         name: Function(value, parameters(value)) if callable(value) else Function(lambda value=value: value)
         for name, value in members(module, file.parent)
     }
+
+
+def expression(file: Path, text: str, known: Set[str]) -> tuple[Function, tuple[str, ...]]:
+    """An expression such as `grade(prediction, shape)["hit"]` as a function, and what of the known it is given."""
+    code, module = compile(text, text, "eval"), sys.modules[f"{PACKAGE}.{file.stem}"]
+    words = tuple(word for word in code.co_names if word in known)
+
+    def call(*given: Any) -> Any:
+        return eval(code, vars(module) | dict(zip(words, given, strict=True)))  # noqa: S307 their file runs anyway
+
+    return Function(call), words
 
 
 def imported_package(error: BaseException) -> str:
