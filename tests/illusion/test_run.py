@@ -163,6 +163,8 @@ def test_the_commands(tmp_path: Path) -> None:
     assert "Audi           100.0 % (20.7–100.0)" in first
     again = json.loads(onprompt("illusion", "report", run_file, "--json"))
     assert again["recall"][2]["shape"]["count"] == 1
+    onprompt("illusion", "report", run_file, "--html", str(tmp_path / "page.html"))
+    assert "Missed shapes" in (tmp_path / "page.html").read_text()
     other = str(tmp_path / "other.sqlite")
     (tmp_path / "other").mkdir()
     onprompt(*usual, "--model", said(tmp_path / "other", {"text": "unknown"}), "--out", other)
@@ -172,6 +174,7 @@ def test_the_commands(tmp_path: Path) -> None:
     verify = str(tmp_path / "verify.sqlite")
     onprompt("run", str(tmp_path / "d.csv"), "--model", said(tmp_path, {"text": "(4)"}), "--out", verify)
     for arguments, message in (
+        (("illusion", "report", run_file, "--html", "no/such/page.html"), "can't write no/such/page.html"),
         (("illusion", "report", verify), "is a run of verify, not of IllusionBench"),
         (("compare", run_file, verify), "runs of different rubrics: illusion logo, verify"),
         (("agree", run_file, "--human", str(tmp_path / "r.csv")), "which has no score to compare with human ratings"),

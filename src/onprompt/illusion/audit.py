@@ -138,10 +138,9 @@ def audited(file: Path, calls: Mapping[str, str]) -> Audit:
         return [next(found[case.slot]) if case.slot in found else silent[case.table] for case in every]
 
     points, effect = with_effects(compare(every, theirs(every)), theirs)
-    unknown = product(
-        ("questions", "options", "labels"), [name for name, split in SPLITS.items() if split not in splits]
-    )
-    points += [Point(*names, Verdict.NOT_DESCRIBED, effect=NOTHING) for names in unknown]
+    hidden = [name for name, split in SPLITS.items() if split not in splits]
+    for table, name in product(("questions", "options", "labels"), hidden):
+        points.append(Point(table, name, Verdict.NOT_DESCRIBED, effect=NOTHING))
     return Audit(file.name, points, list(dict.fromkeys(map(str, uses.values()))), effect=effect)
 
 
@@ -159,9 +158,8 @@ def compare(every: Sequence[Case], theirs: Sequence[Found]) -> list[Point]:
     for case, found in zip(every, theirs, strict=True):
         kinds.setdefault((case.table, case.point), []).append((case, found))
     points = [point_of(*kind, rows) for kind, rows in kinds.items()]
-    right = {
-        each.name for each in points if each.table == "questions" and each.verdict in (Verdict.SAME, Verdict.HARMLESS)
-    }
+    fine = (Verdict.SAME, Verdict.HARMLESS)
+    right = {each.name for each in points if each.table == "questions" and each.verdict in fine}
     right |= {"scenes"} if right else set()
     return [  # what a question offers is right, whatever a list says
         replace(each, verdict=Verdict.HARMLESS, effect="not in the questions")
@@ -214,7 +212,9 @@ def with_effects(points: Sequence[Point], theirs: Theirs) -> tuple[list[Point], 
     about = [(SPLITS[case.known["split"]], case.known["shape"], case.known["scene"]) for case in asked]
     found = theirs(asked)
     files = [label_case(split, paths(split, *names)[0], each) for split, *names in about for each in QUESTIONS]
-    labels = [each.value or case.wanted for case, each in zip(files, theirs(files), strict=True)]
+    labels = [
+        case.wanted if each.value is None else each.value for case, each in zip(files, theirs(files), strict=True)
+    ]
     hits = {
         "scoring": [bool(each.value) if each.tried else case.wanted for case, each in zip(asked, found, strict=True)],
         "labels": [

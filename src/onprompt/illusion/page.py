@@ -34,6 +34,7 @@ def write(run: Run, results: Results, scoring: str, out: Path) -> None:
     html = page.render(
         title=title,
         notes=notes,
+        troubles=results.troubles,
         csp=rendering.policy(img_src="data:", style_src=rendering.source_hash(css), script_src=""),
         css=Markup(css),  # noqa: S704 our own file
         scoring=scoring,
