@@ -1,18 +1,16 @@
-"""A faithful copy of the original's rules, and copies that depart from them."""
+"""A faithful copy of the original's rules."""
 
 from pathlib import Path
 
-from onprompt.illusion.audit import Audit, Point, Verdict, audit
-from onprompt.illusion.protocol import SPLITS
+from onprompt.illusion.audit import Audit, Point, audit
+from onprompt.illusion.protocol import SCENES, SPLITS
 
-QUESTIONS = f"QUESTIONS = { ({name: dict(split.questions) for name, split in SPLITS.items()})!r}"
 LISTS = "\n".join(f"{name.upper()} = {list(split.shapes)!r}" for name, split in SPLITS.items())
 FAITHFUL = f"""
 import os
-{QUESTIONS}
+QUESTIONS = { ({name: dict(split.questions) for name, split in SPLITS.items()})!r}
 {LISTS}
-SCENES = ["Ocean", "Origami", "Forest", "Cloud", "Sand_dune", "Medieval_Village", "City", "Underwater_ruins", "Museum",
-          "Bazaar_market", "Time_square"]
+SCENES = {list(SCENES)!r}
 
 def build_prompt(split, question):
     return QUESTIONS[split][question]
@@ -45,11 +43,6 @@ def audited(folder: Path, source: str, name: str = "copied.py") -> Audit:
     path = folder / name
     path.write_text(source)
     return audit(path)
-
-
-def changed(result: Audit) -> list[Point]:
-    """What changes scores."""
-    return result.with_verdict(Verdict.CHANGES)
 
 
 def point(result: Audit, table: str, name: str) -> Point:

@@ -1,9 +1,11 @@
+"""The benchmark as published: questions byte for byte, options, and gold labels from paths."""
+
 import hashlib
 
 import pytest
 
 from onprompt.errors import UserError
-from onprompt.illusion.protocol import COMPLEX, PUBLISHED, SCENES, SIMPLE, SPLITS, option, split_named
+from onprompt.illusion.protocol import PUBLISHED, SCENES, SPLITS, Gold, gold, named, option, split_named, troubles
 
 # Of the original's eight texts.
 HASHES = {
@@ -23,44 +25,66 @@ def test_the_questions_are_the_originals_byte_for_byte() -> None:
     assert {key: hashlib.sha256(text.encode()).hexdigest() for key, text in asked.items()} == HASHES
 
 
-def test_the_splits_have_as_many_options_as_the_paper_says() -> None:
-    assert {name: len(part.shapes) for name, part in SPLITS.items()} == {
-        "sin": 16,
-        "logo": 21,
-        "icon": 6,
-        "old_sin": 16,
-    }
-    assert (len(SIMPLE), len(COMPLEX), len(set(SCENES))) == (5, 6, 11)
-
-
-def test_published_figures_are_there_for_every_split_of_the_paper() -> None:
-    assert PUBLISHED["GPT-4o"]["LOGO"] == [22.0, 53.3]
+def test_options_figures_and_spellings() -> None:
+    assert [len(part.shapes) for part in SPLITS.values()] == [16, 21, 6, 16]
+    assert len(set(SCENES)) == 11
     papers = {part.paper for part in SPLITS.values()} - {""}
     assert all(set(figures) == papers for figures in PUBLISHED.values())
-
-
-def test_a_wrong_split_says_which_was_meant() -> None:
-    assert split_named("icon") is SPLITS["icon"]
+    for part in SPLITS.values():  # no two options of a split share a spelling
+        assert [option(known, part) for known in part.options] == list(part.options)
     with pytest.raises(UserError, match="no split 'icons'; did you mean 'icon'"):
         split_named("icons")
 
 
 @pytest.mark.parametrize(
-    ("name", "words", "expected"),
+    ("split", "path", "rule", "meant"),
     [
-        ("icon", "Stationary", "Stationery"),
-        ("icon", "face-emoji", "Face_Emoji"),
-        ("logo", "Mercedes_Benz", "Mercedes Benz"),
-        ("sin", "paperclip", "Paper_clip"),
-        ("sin", "Times Square", "Time_square"),
-        ("sin", "Easy", ""),
-        ("old_sin", "Teapot", ""),
+        ("sin", "data/Airplane/any/airplane-Ocean-Easy-1.25-17.png", ("Airplane", "Ocean"), ("Airplane", "Ocean")),
+        ("sin", r"C:\data\Cat\any\cat-Times Square-Hard-0.85-1.png", ("Cat", "Times Square"), ("Cat", "Time_square")),
+        ("icon", "Stationary/any/pen-x-City-Hard-0.85-1.png", ("Stationary", "City"), ("Stationery", "City")),
+        # An icon that is named as the images of the other splits are.
+        ("icon", "Animal/any/animal-Ocean-Easy-1.4-1.png", ("Animal", "Easy"), ("Animal", "Ocean")),
+        ("old_sin", "cat/cat7-elephant3.png", ("cat", "elephant"), ("cat", "elephant")),
+        ("old_sin", "cat/cat7-elephant10.png", ("cat", "elephant1"), ("cat", "elephant")),
+        ("sin", "Cat/any/cat-Ocean.png", ("Cat", "Ocean.png"), ("Cat", "Ocean")),
     ],
 )
-def test_an_option_is_known_by_its_spellings(name: str, words: str, expected: str) -> None:
-    assert option(words, SPLITS[name]) == expected
+def test_labels_by_the_originals_rule_and_as_they_are_meant(
+    split: str, path: str, rule: tuple[str, str], meant: tuple[str, str]
+) -> None:
+    difficulty = next((each for each in ("Easy", "Hard") if f"-{each}-" in path), "")
+    assert gold(path, SPLITS[split]) == Gold(*rule, difficulty)
+    assert named(path, SPLITS[split]) == Gold(*meant, difficulty)
 
 
-def test_no_two_options_of_a_split_share_a_spelling() -> None:
-    for part in SPLITS.values():
-        assert [option(known, part) for known in part.options] == list(part.options)
+def test_what_crashes_the_original_is_an_error_and_what_is_no_option_is_not_guessed() -> None:
+    for function, path, message in (
+        (gold, "Cat/any/cat.png", "too few fields"),
+        (gold, "/any/cat-Ocean-Easy.png", "two levels up"),
+        (named, "Horse/any/horse-Ocean-Easy-1.25-1.png", "'Horse' is not a shape"),
+        (named, "Cat/any/cat-Desert-Easy-1.25-1.png", "no field"),
+    ):
+        with pytest.raises(UserError, match=message):
+            function(path, SPLITS["sin"])
+
+
+def test_troubles_are_counted_in_plain_words() -> None:
+    paths = [
+        *(f"Stationary/any/stationary-City-Easy-1.25-{number}.png" for number in range(12)),
+        *(f"Horse/any/horse-x-City-Easy-1.25-{number}.png" for number in range(2)),
+        "Music/any/animal-x-sand dune-Easy-1.25-1.png",
+        "Music/any/music-x-Desert-Easy-1.25-1.png",
+        *("Music/any/music.png", "Music/any/a.jpg", "Music/any/music-x-City-Easy-1.25-1.PNG"),
+    ]
+    assert troubles(paths, SPLITS["icon"]) == [
+        "12 files with the shape Stationary: the option is spelled Stationery, so a correct answer scores 0",
+        "13 files whose scene by the original's rule is not an option of icon: Easy, Desert",
+        "2 files whose shape by the original's rule is not an option of icon: Horse",
+        "1 file with the scene sand dune: the option is spelled Sand_dune, so a correct answer scores 0",
+        "1 file on which the original crashes: Music/any/music.png: "
+        "no scene: the file name has too few fields between hyphens (1, not 3)",
+        "2 files without the extension .png: the original ignores them, here they count",
+    ]
+    problems = troubles(["cat/cat1-elephant10.png", "cat/cat1-elephant3.png"], SPLITS["old_sin"])
+    assert problems == ["1 file whose scene by the original's rule is not an option of old_sin: elephant1"]
+    assert troubles(["cat/any/cat-Ocean-Easy-1.25-1.png"], SPLITS["sin"]) == []

@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,164 +11,95 @@ from onprompt import Settings, api
 from onprompt.cli import app
 from onprompt.errors import Rejected, UnreadableAnswer, UserError
 from onprompt.judges.vlm import VlmJudge
-from onprompt.probe import PROBES, PROMPTS, Case, Row, batches, probe, save
-from onprompt.probe.pictures import NAMES, picture
-from onprompt.samples import Judges, load_rubric
-from onprompt.types import FactorScore, Judge, Rubric, Sample, Verdict
+from onprompt.probe import PROBES, Case, Result, Row, batches, probe, row_of
+from onprompt.probe.pictures import BLANK, DATA, NOISE, picture
+from onprompt.samples import load_rubric
+from onprompt.types import FactorScore, Sample, Verdict
 from onprompt.vision.image import open_picture
 
 pytestmark = pytest.mark.slow
 
-Answer = Callable[[Sample, Settings], float]
-ALL = [probe.name for probe in PROBES]
-
-
-class Fake(Judge):
-    """A judge whose value, 0 to 1, is computed by a function."""
-
-    slots = 2
-
-    def __init__(self, rubric: str, settings: Settings, says: Answer) -> None:
-        self.rubric, self.settings, self.says = rubric, settings, says
-
-    @property
-    def identity(self) -> dict[str, str]:
-        return {"judge": "fake"}
-
-    def judge(self, sample: Sample) -> Verdict:
-        value = self.says(sample, self.settings)
-        factors = {} if self.rubric == "edit" else {"score": FactorScore(round(value * 4))}
-        return Verdict(self.rubric, "fake", sample, value, factors, "")
-
-
-@pytest.fixture
-def probed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answer], dict[str, Row]]:
-    """The results of a judge whose value is computed by a function."""
-
-    def run(says: Answer) -> dict[str, Row]:
-        use_judge(monkeypatch, lambda rubric, settings: Fake(rubric.name, settings, says))
-        return {row.probe.name: row for row in probe(settings=Settings()).rows}
-
-    return run
-
-
-def use_judge(monkeypatch: pytest.MonkeyPatch, load: Callable[[Rubric, Settings], Judge]) -> None:
-    monkeypatch.setattr("onprompt.samples.load_judge", load)
-    monkeypatch.setattr(api, "judges", Judges())
-
-
-def key(case: Case) -> tuple[str, str]:
-    return hashed(case.picture), case.prompt
-
-
-@cache
-def hashed(name: str) -> str:
-    return open_picture(picture(name), Settings()).sha256
-
-
 COMPARISONS = [(probe.rule, cases) for probe in PROBES for cases in probe.comparisons]
+CASES = {case for _, cases in COMPARISONS for case in cases}
+VERIFY = load_rubric("verify")
+SHOWN = Sample("shown", "anything", open_picture(picture("open"), Settings()))
 
 
-def wrong() -> set[tuple[str, str]]:
-    """The cases whose right answer is no."""
-    return {key(cases[-1]) for rule, cases in COMPARISONS if rule in ("low", "higher")}
+def rows(says: Callable[[Case], float | UnreadableAnswer]) -> dict[str, Row]:
+    """What the values that a judge gives come to."""
+
+    def verdict(case: Case) -> Result:
+        value = says(case)
+        if isinstance(value, UnreadableAnswer):
+            return value
+        factors = {} if case.before else {"score": FactorScore(round(value * 4))}
+        return Verdict("verify", "fake", SHOWN, value, factors, "")
+
+    results = {case: verdict(case) for case in CASES}
+    return {each.name: row_of(each, results, VERIFY) for each in PROBES}
 
 
-def test_cases_of_a_comparison_differ_and_every_picture_is_used() -> None:
-    assert all(len(set(cases)) == len(cases) for _, cases in COMPARISONS)
-    used = {name for _, cases in COMPARISONS for case in cases for name in (case.picture, case.before) if name}
-    assert used == set(NAMES)
+def test_a_judge_that_knows_the_answers_passes_all() -> None:
+    no = {(cases[-1].picture, cases[-1].prompt) for rule, cases in COMPARISONS if rule in ("low", "higher")}
+    found = rows(lambda case: 0.0 if (case.picture, case.prompt) in no else 1.0)
+    assert {name: row.passed for name, row in found.items()} == {each.name: len(each.comparisons) for each in PROBES}
+    assert {name for case in CASES for name in (case.picture, case.before) if name} == {
+        *DATA["pictures"],
+        *BLANK,
+        *NOISE,
+    }
 
 
-def test_a_judge_that_knows_the_answers_passes_all(probed: Callable[[Answer], dict[str, Row]]) -> None:
-    no = wrong()
-    rows = probed(lambda sample, _: 0.0 if (sample.picture.sha256, sample.prompt) in no else 1.0)
-    assert {name: row.rate for name, row in rows.items()} == dict.fromkeys(ALL, 1.0)
-    assert all(row.judged == len(row.probe.comparisons) for row in rows.values())
+def test_a_judge_that_always_says_yes_only_passes_the_probes_of_consistency() -> None:
+    found = rows(lambda _: 1.0)
+    assert {name for name, row in found.items() if row.passed} == {"order of objects", "long prompt"}
+    assert all(row.passed + row.failed == len(row.probe.comparisons) for row in found.values())
 
 
-def test_a_judge_that_always_says_yes_only_passes_the_probes_of_consistency(
-    probed: Callable[[Answer], dict[str, Row]],
-) -> None:
-    rates = {name: row.rate for name, row in probed(lambda *_: 1.0).items()}
-    steady = {"repeated question", "order of objects", "long prompt"}
-    assert rates == {name: float(name in steady) for name in ALL}
+def test_missing_verdicts_are_counted_apart() -> None:
+    rambling = UnreadableAnswer("no_score", "it rambles")
+    row = rows(lambda case: rambling if "cups" in case.prompt else 0.0)["blank or noise"]
+    assert (row.passed, row.failed, row.missing) == (25, 0, [str(rambling)] * 5)
+    assert row_of(PROBES[0], {}, VERIFY).cells[4] == "unsupported"
 
 
-def test_the_repeated_question_bypasses_the_cache(probed: Callable[[Answer], dict[str, Row]]) -> None:
-    rows = probed(lambda _, settings: 1.0 if settings.reuse_answers else 0.5)
-    assert rows["repeated question"].outcomes == {False: len(PROMPTS)}
-
-
-def test_missing_verdicts_are_counted_apart(probed: Callable[[Answer], dict[str, Row]]) -> None:
-    def says(sample: Sample, _: Settings) -> float:
-        if "cups" in sample.prompt:
-            raise UnreadableAnswer("no_score", "it rambles")
-        return 0.0
-
-    row = probed(says)["blank or noise"]
-    assert row.outcomes == {True: 25, None: 5}
-    missing = {each["no_verdict"] for each in row.document()["comparisons"] if each["passed"] is None}
-    assert missing == {str(UnreadableAnswer("no_score", "it rambles"))}
-
-
-def test_a_judge_that_never_answers_is_an_error(probed: Callable[[Answer], dict[str, Row]]) -> None:
-    def says(*_: object) -> float:
-        raise Rejected("the key is wrong")
-
-    with pytest.raises(Rejected, match="the key is wrong"):
-        probed(says)
-    with pytest.raises(UserError, match="a rubric for one picture and a prompt"):
-        probe("edit")
-
-
-def test_pictures_can_be_saved(tmp_path: Path) -> None:
-    assert save(tmp_path / "new" / "folder") == len(list((tmp_path / "new" / "folder").glob("*.png"))) == len(NAMES)
-    (tmp_path / "file").touch()
-    with pytest.raises(UserError, match="can't write pictures"):
-        save(tmp_path / "file")
-
-
-def command(tmp_path: Path, answer: str, *options: str) -> tuple[int, str]:
+def command(tmp_path: Path, *options: str) -> str:
     """The command with a model that always says the same."""
-    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "", "text": answer}))
+    (tmp_path / "said.jsonl").write_text(json.dumps({"contains": "", "text": "All is there. (4)"}))
     settings = {"ONPROMPT_ANSWERS": str(tmp_path / "answers.sqlite")}
     result = CliRunner().invoke(app, ["probe", "--model", f"replay/{tmp_path / 'said.jsonl'}", *options], env=settings)
-    assert result.exception is None, repr(result.exception)
-    return result.exit_code, result.stdout
+    assert (result.exit_code, result.exception) == (0, None)
+    return result.stdout
 
 
-def test_the_table_of_a_model_that_always_says_4(tmp_path: Path) -> None:
-    code, table = command(tmp_path, "All is there. (4)")
+def test_the_table_of_a_model_that_always_says_4_and_what_it_would_cost(tmp_path: Path) -> None:
+    assert command(tmp_path, "--dry-run").startswith(f"{len(CASES)} calls to ")
+    table = command(tmp_path)
     rows = {name: words.split() for name, words in (line.split("  ", 1) for line in table.splitlines() if "  " in line)}
-    assert code == 0
     assert rows["blank or noise"][:3] == ["0", "30", "0.00"]
-    assert rows["wrong count"][:3] == ["0", "10", "0.00"]
-    assert rows["repeated question"][:3] == ["11", "11", "1.00"]
+    assert rows["long prompt"][:3] == ["11", "11", "1.00"]
     assert rows["swapped before/after"][:4] == ["0", "0", "–", "6"], "that is no answer to an edit"
+    assert "× no verdict: " in table
 
 
-def test_a_dry_run_counts_the_calls(tmp_path: Path) -> None:
-    code, text = command(tmp_path, "(4)", "--dry-run")
-    assert (code, text.split(" to ")[0]) == (0, f"{len({case for _, cases in COMPARISONS for case in cases})} calls")
-    command(tmp_path, "(4)")
-    again = command(tmp_path, "(4)", "--dry-run")[1]
-    assert again.startswith(f"{len(PROMPTS)} calls"), "all others are cached"
-
-
-def test_repeated_questions_get_the_rest_of_the_budget(tmp_path: Path) -> None:
+def test_edits_get_the_rest_of_the_budget_and_are_left_out_where_no_judge_takes_them(tmp_path: Path) -> None:
     (tmp_path / "said.jsonl").write_text("")
     model, answers = f"replay/{tmp_path / 'said.jsonl'}", tmp_path / "answers.sqlite"
     settings = Settings(judge="vlm", model=model, answers=answers, price_in=1, price_out=1, budget=0.5)
-    judge = api.judges.get(load_rubric("verify"), settings)
+    judge = api.judges.get(VERIFY, settings)
     assert isinstance(judge, VlmJudge)
     judge.client.budget.purse.spent = 0.375
-    *_, (_, again, last) = batches(PROBES, load_rubric("verify"), settings)
-    assert (len(again), last.reuse_answers, last.budget) == (len(PROMPTS), False, 0.125)
+    (_, _, first), (rubric, cases, last) = batches(PROBES, VERIFY, settings)
+    assert (first.budget, rubric.name, len(cases), last.budget) == (0.5, "edit", 18, 0.125)
+    assert len(list(batches(PROBES, VERIFY, settings.model_copy(update={"judge": "claims"})))) == 1
+    with pytest.raises(Rejected, match="no answer"):  # nothing is recorded: a judge that never answers
+        probe(settings=settings.model_copy(update={"budget": None}), probes=PROBES[:1])
+    with pytest.raises(UserError, match="a rubric for one picture and a prompt"):
+        probe("edit", settings=settings)
 
 
 def test_the_evidence_judge_is_probed_for_real(settings: Settings) -> None:
     wanted = ("blank or noise", "wrong count", "wrong word", "swapped before/after", "unchanged picture")
-    some = [replace(kind, comparisons=kind.comparisons[:1]) for kind in PROBES if kind.name in wanted]
-    report = probe(probes=some, judge="evidence", settings=settings)
-    assert {row.probe.name: row.rate for row in report.rows} == dict.fromkeys(wanted, 1.0)
+    some = [each._replace(comparisons=each.comparisons[:1]) for each in PROBES if each.name in wanted]
+    found = probe(probes=some, settings=settings.model_copy(update={"judge": "evidence"}))
+    assert {row.probe.name: row.passed for row in found} == dict.fromkeys(wanted, 1)

@@ -28,8 +28,7 @@ def audit_file(
     """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE of the file."""
     import json as encoding
 
-    from onprompt.illusion.audit import audit
-    from onprompt.illusion.audit_page import document, markdown, summary, text
+    from onprompt.illusion.audit import audit, document, markdown, summary, text
 
     result = audit(file)
     if out:
@@ -86,7 +85,7 @@ def report(
     run_file: RunPath,
     html: Annotated[Path | None, typer.Option(help="Write a page with figures and the missed pictures.")] = None,
     configuration: Configuration = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON, confusions too.")] = False,
 ) -> None:
     """Score the stored answers of a run in three ways, beside the published figures; nothing is asked."""
     print_report(run_file, configuration, html, json)
@@ -94,17 +93,19 @@ def report(
 
 def print_report(path: Path, configuration: int = 0, html: Path | None = None, json: bool = False) -> None:
     """Print or write the scores of a run's answers."""
-    from onprompt.illusion import page, results
+    from onprompt.illusion import results
     from onprompt.illusion.run import results_of
     from onprompt.runs.reading import Run
 
     run = Run(path, configuration)
     measured = results_of(run)
     if html:
+        from onprompt.illusion import page
+
         try:
             page.write(run, measured, SCORING, html)
         except OSError as error:
-            raise UserError(f"can't write {html}: {error.strerror or error}") from error
+            raise UserError(f"can't write {html}: {error.strerror or error}") from None
         echo(f"written to {html}", err=True)
     if json:
         print_json(results.document(measured, SCORING))

@@ -1,11 +1,10 @@
 """`probe`: whether a judge is fit to judge."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import app, echo, print_json
+from onprompt.cli.app import app, echo
 from onprompt.cli.judging import Budget, DryRun, JudgeName, Models, judge_settings, print_plan
 from onprompt.rubrics import DEFAULT
 
@@ -14,8 +13,6 @@ from onprompt.rubrics import DEFAULT
 def probe(
     judge: JudgeName = "",
     rubric: Annotated[str, typer.Option(help="Rubric for images: verify or rate. Edits use edit.")] = DEFAULT,
-    json: Annotated[bool, typer.Option("--json", help="Print every comparison as JSON.")] = False,
-    save: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Also write the images to this folder.")] = None,
     model: Models = None,
     budget: Budget = None,
     dry_run: DryRun = False,
@@ -24,14 +21,7 @@ def probe(
     from onprompt import probe as probing
 
     settings = judge_settings(judge, model, budget=budget)
-    if save:
-        echo(f"{probing.save(save)} pictures written to {save}", err=True)
     if dry_run:
         print_plan(probing.plan(rubric, settings=settings))
-        return
-    report = probing.probe(rubric, settings=settings)
-    if json:
-        print_json(report.document())
-        return
-    for line in report.lines():
-        echo(line)
+    else:
+        echo("\n".join(probing.lines(probing.probe(rubric, settings=settings))))

@@ -8,27 +8,30 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from onprompt.illusion import cases as tables
-from onprompt.illusion.cases import Case
+from onprompt.illusion.cases import Case, cases, label_case, paths, sample
 from onprompt.illusion.finding import Use, agree, find, values
 from onprompt.illusion.protocol import QUESTIONS, SPLITS
 from onprompt.illusion.scoring import original as score
 from onprompt.illusion.sources import code_of
-from onprompt.illusion.theirs import Found, Function, bound, described, install, load, named, stubs
+from onprompt.illusion.theirs import Found, bound, described, expression, load
+from onprompt.report.tables import markdown_table, shortened, table_lines
+from onprompt.wording import plural
 
 LIMIT = 60.0  # seconds in total
 KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")  # of the environment: no keys, no tokens, no home
-REPEATED = 40  # one of this number of calls is made again: a function may be random or keep state
 CUE_CONFLICT = re.compile("old_?sin|conflict", re.IGNORECASE)  # how a file names the split that the paper leaves out
+NOTHING = "nothing found"
+ASSUMED = "made-up answers, as often right as those of the paper's models"
+LONGEST, LEAD = 76, 20  # characters that are shown of a text, and before two long texts differ
+Theirs = Callable[[Sequence[Case]], list[Found]]  # what a re-implementation makes of cases
 
 
 class Verdict(StrEnum):
@@ -47,11 +50,11 @@ class Point:
     table: str
     name: str
     verdict: Verdict
+    tried: int = 0  # cases
+    differing: int = 0
     example: str = ""
     original: str = ""
     theirs: str = ""
-    tried: int = 0
-    differing: int = 0
     effect: str = ""  # on the answers of a model, or the reason for the verdict
 
 
@@ -61,10 +64,9 @@ class Audit:
 
     name: str
     points: Sequence[Point] = ()
-    calls: Mapping[str, str] = field(default_factory=dict)  # by what they serve
-    missing: Sequence[str] = ()  # packages that are not installed, and how to install them
+    calls: Sequence[str] = ()  # what was tried
     error: str = ""  # why nothing could be tried
-    effect: str = ""  # of all differences on the answers of a model
+    effect: str = ""  # of all differences of the scoring on the answers of a model
 
     def with_verdict(self, verdict: Verdict) -> list[Point]:
         """The points with a verdict."""
@@ -73,17 +75,16 @@ class Audit:
     @property
     def aligned(self) -> bool:
         """Whether questions or scores are described, and nothing that is described changes scores."""
-        described = any(point.table in ("questions", "scoring") for point in self.with_verdict(Verdict.SAME))
-        return described and not self.error and not self.with_verdict(Verdict.CHANGES)
+        tried = {point.table for point in self.points if point.tried}
+        return bool(tried & {"questions", "scoring"}) and not self.with_verdict(Verdict.CHANGES)
 
 
 def audit(path: Path, limit: float = LIMIT) -> Audit:
     """Audit a Python file, a document that quotes code, or a TOML file that names calls. The code runs."""
     with tempfile.TemporaryDirectory(prefix="onprompt-audit-") as folder:
-        file, calls = code_of(path, Path(folder))
-        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-        own = Path(folder) / "own"
+        (file, calls), own = code_of(path, Path(folder)), Path(folder) / "own"
         own.mkdir()
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         try:
             done = subprocess.run(
                 [sys.executable, "-I", "-B", "-m", "onprompt.illusion.audit", str(file), json.dumps(calls)],
@@ -110,74 +111,61 @@ def main() -> None:
     output, nothing = os.fdopen(os.dup(1), "w", encoding="utf-8"), os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):  # a print() or an input() of theirs does not reach our channel
         os.dup2(nothing, standard)
-    file, calls = Path(sys.argv[1]), json.loads(sys.argv[2])
-    cases = tables.cases()
     bound()
-    json.dump(asdict(audited(file, calls, cases)), output)
+    json.dump(asdict(audited(Path(sys.argv[1]), json.loads(sys.argv[2]))), output)
     output.flush()
     os._exit(0)  # whatever threads of theirs do
 
 
-def audited(file: Path, calls: Mapping[str, str], cases: Sequence[Case]) -> Audit:
+def audited(file: Path, calls: Mapping[str, str]) -> Audit:
     """The audit of a file by this process."""
-    functions, error = dict[str, Function](), ""
     try:
         functions = load(file)
     except BaseException as raised:  # their module may do anything at import
-        error = f"can't be imported: {described(raised)}"
-    skipped = "" if CUE_CONFLICT.search(f"{calls}{file.read_text('utf-8')}") else "old_sin"
-    slots: dict[str, list[Case]] = {}
-    for case in cases:
-        if case.point != skipped:
-            slots.setdefault(case.slot, []).append(case)
-    nothing = error or "nothing found"
+        return Audit(file.name, error=f"can't be imported: {described(raised)}")
+    mentioned = CUE_CONFLICT.search(f"{calls}{file.read_text('utf-8')}")
+    splits = [split for split in SPLITS.values() if split.paper or mentioned]
+    slots = by_slot(every := cases(splits))
     uses, failed = find(functions, slots)
-    why = defaultdict(lambda: nothing, failed)
-    for name, slot in product(calls, slots if functions else ()):
+    for (name, text), slot in product(calls.items(), slots):
         if f"{slot}.".startswith(f"{name}."):  # `scoring` stands for all slots that begin so
-            functions[calls[name]], words = named(file, calls[name], {*slots[slot][0].known, "doc"})
-            uses[slot] = Use(calls[name], words)
-    theirs = partial(found_by, functions, uses, why, skipped)
-    points, effect = with_effects(compare(cases, theirs(cases)), theirs)
-    missing = [f"{name} can't be imported here: a stub stands in; {install(name)}" for name in stubs()]
-    used = {slot: use.function if use.function in calls.values() else str(use) for slot, use in uses.items()}
-    return Audit(file.name, points, used, missing, error, effect)
+            functions[text], words = expression(file, text, {*slots[slot][0].known, "doc"})
+            uses[slot] = Use(text, words)
+
+    def theirs(every: Sequence[Case]) -> list[Found]:
+        found = {slot: iter(values(functions, uses[slot], own)) for slot, own in by_slot(every).items() if slot in uses}
+        silent = {case.table: Found(None, failed.get(case.table, NOTHING), tried=False) for case in every}
+        return [next(found[case.slot]) if case.slot in found else silent[case.table] for case in every]
+
+    points, effect = with_effects(compare(every, theirs(every)), theirs)
+    hidden = [name for name, split in SPLITS.items() if split not in splits]
+    for table, name in product(("questions", "options", "labels"), hidden):
+        points.append(Point(table, name, Verdict.NOT_DESCRIBED, effect=NOTHING))
+    return Audit(file.name, points, list(dict.fromkeys(map(str, uses.values()))), effect=effect)
 
 
-def found_by(
-    functions: Mapping[str, Function],
-    uses: Mapping[str, Use],
-    why: Mapping[str, str],
-    skipped: str,
-    cases: Sequence[Case],
-) -> list[Found]:
-    """What the re-implementation makes of each case, or why it says nothing."""
-    found = [Found(None, why[case.table], tried=False) for case in cases]
-    for slot, use in uses.items():
-        places = [place for place, case in enumerate(cases) if case.slot == slot and case.point != skipped]
-        own = [cases[place] for place in places]
-        for place, each in zip(places, values(functions, use, own), strict=True):
-            found[place] = each
-        for place, again in zip(places[::REPEATED], values(functions, use, own[::REPEATED]), strict=True):
-            if found[place].tried and again.value != found[place].value:
-                found[place] = Found(None, "something else the second time")
-    return found
+def by_slot(every: Iterable[Case]) -> dict[str, list[Case]]:
+    """Cases by what they compare."""
+    slots: dict[str, list[Case]] = {}
+    for case in every:
+        slots.setdefault(case.slot, []).append(case)
+    return slots
 
 
-def compare(cases: Sequence[Case], theirs: Sequence[Found]) -> list[Point]:
+def compare(every: Sequence[Case], theirs: Sequence[Found]) -> list[Point]:
     """A point for each kind of case: what the original and the re-implementation make of the same cases."""
     kinds: dict[tuple[str, str], list[tuple[Case, Found]]] = {}
-    for case, found in zip(cases, theirs, strict=True):
+    for case, found in zip(every, theirs, strict=True):
         kinds.setdefault((case.table, case.point), []).append((case, found))
     points = [point_of(*kind, rows) for kind, rows in kinds.items()]
-    asked = {point.verdict for point in points if point.table == "questions"} - {Verdict.NOT_DESCRIBED}
-    if not asked or Verdict.CHANGES in asked:
-        return points
-    return [  # the questions, which were tried, offer the right options
-        replace(point, verdict=Verdict.HARMLESS, effect="not in the questions")
-        if point.table == "options" and point.verdict is Verdict.CHANGES
-        else point
-        for point in points
+    fine = (Verdict.SAME, Verdict.HARMLESS)
+    right = {each.name for each in points if each.table == "questions" and each.verdict in fine}
+    right |= {"scenes"} if right else set()
+    return [  # what a question offers is right, whatever a list says
+        replace(each, verdict=Verdict.HARMLESS, effect="not in the questions")
+        if each.table == "options" and each.verdict is Verdict.CHANGES and each.name in right
+        else each
+        for each in points
     ]
 
 
@@ -192,23 +180,22 @@ def point_of(table: str, name: str, rows: Sequence[tuple[Case, Found]]) -> Point
         if found.error or not agree(case.wanted, found.value)
     ]
     if not differing:
-        left_out = dict.fromkeys(case.question for case, found in rows if not found.tried)
-        partly = f"{', '.join(left_out)} not tried" if left_out else ""
-        return Point(table, name, Verdict.SAME, tried=len(known), effect=partly)
+        untried = dict.fromkeys(case.question for case, found in rows if not found.tried)
+        partly = f"{', '.join(untried)} not tried" if untried else ""
+        return Point(table, name, Verdict.SAME, len(known), effect=partly)
     reason, case, found = min(differing, key=lambda row: (bool(row[0]), len(row[1].shown)))
     verdict = Verdict.HARMLESS if reason else Verdict.CHANGES
-    theirs = found.error or words(found.value, case)
-    return Point(table, name, verdict, case.shown, words(case.wanted, case), theirs, len(known), len(differing), reason)
+    both = words(case.wanted, case), found.error or words(found.value, case)
+    return Point(table, name, verdict, len(known), len(differing), case.shown, *both, reason)
 
 
 def harmless(case: Case, found: Any) -> str:
     """Why a difference changes no score."""
-    wanted = case.wanted
-    if case.table == "questions" and found and wanted.strip() == found.strip():
+    if case.table == "questions" and found and case.wanted.strip() == found.strip():
         return "chat templates strip it"
-    if case.table == "labels" and found and wanted.lower() == found.lower():
+    if case.table == "labels" and found and case.wanted.lower() == found.lower():
         # The original never lower-cases the spaced form of a scene, so there the case of a label matters.
-        return "" if case.question == "scene" and "_" in wanted else "only in letter case, which the scoring ignores"
+        return "" if case.question == "scene" and "_" in case.wanted else "only in letter case, which scoring ignores"
     return ""
 
 
@@ -216,50 +203,121 @@ def words(value: Any, case: Case) -> str:
     """What is made of a case, in words."""
     if isinstance(value, bool):
         return case.question if value else f"not {case.question}"
-    if isinstance(value, dict):
-        return f"{value['size']} {value['mode']}, pixels {value['sha256'][:8]}"
     return f"{value:.3f}" if isinstance(value, float) else str(value) or "nothing"
 
 
-# ---- the effect on the answers of a model ----------------------------------------------------------------------------
-
-
-def with_effects(points: Sequence[Point], theirs: Callable[[Sequence[Case]], list[Found]]) -> tuple[list[Point], str]:
-    """The points with what each does to the answers of a model, and what their scoring does."""
-    sample = tables.sample()
-    found = theirs(sample)
-    hits = [bool(each.value) if each.tried else case.wanted for case, each in zip(sample, found, strict=True)]
-    files = [
-        tables.label_case(SPLITS[each.known["split"]], each.known["path"], q) for each in sample for q in QUESTIONS
+def with_effects(points: Sequence[Point], theirs: Theirs) -> tuple[list[Point], str]:
+    """The points with what each does to the answers of a model, and what the scoring does in all."""
+    asked = list(sample())
+    about = [(SPLITS[case.known["split"]], case.known["shape"], case.known["scene"]) for case in asked]
+    found = theirs(asked)
+    files = [label_case(split, paths(split, *names)[0], each) for split, *names in about for each in QUESTIONS]
+    labels = [
+        case.wanted if each.value is None else each.value for case, each in zip(files, theirs(files), strict=True)
     ]
-    names = [each.value or case.wanted for case, each in zip(files, theirs(files), strict=True)]
-    rescored = [
-        getattr(score(case.known["prediction"], shape, scene, SPLITS[case.known["split"]]), case.question)
-        for case, shape, scene in zip(sample, names[::2], names[1::2], strict=True)
-    ]
+    hits = {
+        "scoring": [bool(each.value) if each.tried else case.wanted for case, each in zip(asked, found, strict=True)],
+        "labels": [
+            getattr(score(case.known["prediction"], shape, scene, split), case.question)
+            for case, (split, *_), shape, scene in zip(asked, about, labels[::2], labels[1::2], strict=True)
+        ],
+    }
+    names = {"scoring": [case.point for case in asked], "labels": [split.name for split, *_ in about]}
 
     def effect(point: Point) -> str:
         if point.verdict is not Verdict.CHANGES:
             return point.effect
-        if point.table == "labels":
-            return moves(sample, rescored, [point.name == case.known["split"] for case in sample])
-        if point.table == "scoring":
-            return moves(sample, hits, [case.point == point.name for case in sample])
-        return "the model reads another text" if point.table in ("questions", "options") else ""
+        if point.table in hits:
+            return moves(asked, hits[point.table], [name == point.name for name in names[point.table]])
+        if point.table in ("questions", "options"):
+            return "the model reads another text"
+        return f"{point.differing:,} of {plural(point.tried, 'case')}"
 
-    everything = moves(sample, hits, [True] * len(sample)) if any(each.tried for each in found) else ""
+    everything = moves(asked, hits["scoring"], [True] * len(asked)) if any(each.tried for each in found) else ""
     return [replace(point, effect=effect(point)) for point in points], everything
 
 
-def moves(sample: Sequence[Case], hits: Sequence[bool], own: Sequence[bool]) -> str:
+def moves(asked: Sequence[Case], hits: Sequence[bool], own: Sequence[bool]) -> str:
     """How many answers are scored differently, and by how much each recall moves."""
-    scored = [(case, hit if mine else case.wanted) for case, hit, mine in zip(sample, hits, own, strict=True)]
-    parts = [f"{sum(case.wanted != hit for case, hit in scored):,} of {len(sample):,} answers"]
+    scored = [(case, hit if mine else case.wanted) for case, hit, mine in zip(asked, hits, own, strict=True)]
+    parts = [f"{sum(case.wanted != hit for case, hit in scored):,} of {len(asked):,} answers"]
     for question in QUESTIONS:
-        asked = [(case.wanted, hit) for case, hit in scored if case.question == question]
-        before, after = (100 * sum(column) / len(asked) for column in zip(*asked, strict=True))
+        both = [(case.wanted, hit) for case, hit in scored if case.question == question]
+        before, after = (100 * sum(column) / len(both) for column in zip(*both, strict=True))
         parts += [f"{question} recall {before:.1f} → {after:.1f} %"] if round(after - before, 1) else []
     return "; ".join(parts)
+
+
+def summary(result: Audit) -> str:
+    """The audit in one sentence."""
+    changes, rest = result.with_verdict(Verdict.CHANGES), len(result.with_verdict(Verdict.NOT_DESCRIBED))
+    if result.error:
+        return f"Not tried: {result.name} {result.error}."
+    if changes:
+        counts = Counter(point.table for point in changes)
+        where = " and ".join(f"{plural(count, 'point')} of {table}" for table, count in counts.items())
+        return f"Not aligned: {result.name} differs from the original in {where}."
+    if not result.aligned:
+        return f"Undecided: no question and no score of {result.name} could be tried."
+    more = f"; not described: {plural(rest, 'point')}" if rest else ""
+    return f"Aligned: nothing that was tried of {result.name} changes scores{more}."
+
+
+def notes(result: Audit) -> Iterator[str]:
+    """The effect of the scoring, and what was called."""
+    if result.effect:
+        yield f"Scored differently: {result.effect} ({ASSUMED})."
+    if result.calls:
+        yield f"Tried: {', '.join(result.calls)}."
+
+
+def rows(result: Audit) -> Iterator[tuple[str, ...]]:
+    """A row for each point; those of one table that are the same, or alike for the same reason, share one."""
+    grouped: dict[tuple[str, Verdict, str], list[Point]] = {}
+    order = list(dict.fromkeys(point.table for point in result.points))
+    for point in sorted(result.points, key=lambda each: (order.index(each.table), list(Verdict).index(each.verdict))):
+        own = point.name if point.verdict is Verdict.CHANGES else point.effect
+        grouped.setdefault((point.table, point.verdict, own), []).append(point)
+    for (table, verdict, _), points in grouped.items():
+        first, tried = min(points, key=lambda each: len(each.example)), sum(each.tried for each in points)
+        names = ", ".join(point.name for point in points)
+        names = f"{len(points)} other kinds of answers" if table == "scoring" and len(points) > 1 else names
+        shown = (shortened(" ".join(cell.split()), LONGEST) for cell in (first.example, *differing_part(first)))
+        yield f"{table}: {names}", verdict.value, *shown, first.effect or plural(tried, "case")
+
+
+def differing_part(point: Point) -> tuple[str, str]:
+    """What both make of a case; of long texts from shortly before they differ."""
+    both = point.original, point.theirs
+    same = next((place for place, (one, other) in enumerate(zip(*both, strict=False)) if one != other), 0)
+    if max(map(len, both)) > LONGEST and same > LEAD:
+        both = f"…{both[0][same - LEAD :]}", f"…{both[1][same - LEAD :]}"
+    return both
+
+
+def text(result: Audit) -> Iterator[str]:
+    """A table of points, and below it an example of each difference."""
+    table = list(rows(result))
+    yield summary(result)
+    if table:
+        yield from ("", *table_lines(("point", "verdict", "effect"), [(each[0], each[1], each[5]) for each in table]))
+    examples = [f"{each[0]}: {each[2]}: original {each[3]}, theirs {each[4]}" for each in table if each[2]]
+    for part in filter(None, (examples, list(notes(result)))):
+        yield from ("", *part)
+
+
+def markdown(result: Audit) -> Iterator[str]:
+    """The same in Markdown."""
+    yield from (f"**{summary(result)}**", "")
+    yield from markdown_table(("point", "verdict", "example", "original", "theirs", "effect"), rows(result))
+    yield from (f"- {note}" for note in notes(result))
+
+
+def document(result: Audit) -> dict[str, Any]:
+    """The audit as JSON."""
+    verdicts = {verdict.value: len(result.with_verdict(verdict)) for verdict in Verdict}
+    conclusion = {"aligned": result.aligned, "conclusion": summary(result), "verdicts": verdicts}
+    return {"format": "onprompt.illusion.audit/5", **conclusion, **asdict(result)}
 
 
 if __name__ == "__main__":

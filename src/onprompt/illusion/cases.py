@@ -47,37 +47,33 @@ class Case(NamedTuple):
         return self.slot.rpartition(".")[2]
 
 
-def cases() -> list[Case]:
-    """All cases."""
-    lists = {"scenes": SCENES, **{name: split.shapes for name, split in SPLITS.items()}}
+def cases(splits: Sequence[Split] = tuple(SPLITS.values())) -> list[Case]:
+    """All cases of some splits."""
+    lists = {"scenes": SCENES, **{split.name: split.shapes for split in splits}}
     return [
-        *(question_case(split, question) for split in SPLITS.values() for question in QUESTIONS),
+        *(question_case(split, question) for split in splits for question in QUESTIONS),
         *(Case(f"options.{name}", name, f"options of {name}", list(lists[name]), {}) for name in lists),
-        *score_cases(),
-        *(label_case(split, path, question) for split, path in paths() for question in QUESTIONS),
+        *(case for split in splits if split.paper for case in score_cases(split)),
+        *(case for split in splits for case in label_cases(split)),
         *(sum_case(name, question) for name in DATA["sums"] for question in QUESTIONS),
         *pictures(),
     ]
 
 
-# ---- answers ---------------------------------------------------------------------------------------------------------
-
-
-def score_cases() -> list[Case]:
-    """Answers in all forms, about every shape and scene of the published splits."""
-    found: dict[tuple[Split, str, str, str, str], None] = {}
-    for split in SPLITS.values():
-        folders = [*split.shapes, *(["Stationary"] if split.name == "icon" else [])]  # the generator's spelling
-        images = islice(zip(cycle(folders), cycle(SCENES), strict=False), max(len(folders), len(SCENES)))
-        for number, (shape, scene) in enumerate(images if split.paper else ()):
-            for (point, patterns), name in product(DATA["answers"].items(), (shape, scene)):
-                texts = list(answers(patterns, forms_of(name, shape, scene, split)))
-                thinned = 1 + len(texts) // MOST
-                for text in texts[number % thinned :: thinned]:
-                    both = shape.lower() in text.lower() and scene.lower() in text.lower()
-                    own = BOTH if both else point.format(kind="shape" if name == shape else "scene")
-                    found[split, shape, scene, text, own] = None
-    return [score_case(*each, question) for each in found for question in QUESTIONS]
+def score_cases(split: Split) -> Iterator[Case]:
+    """Answers in all forms, about every shape and scene of a split."""
+    names = folders(split)
+    images = islice(zip(cycle(names), cycle(SCENES), strict=False), max(len(names), len(SCENES)))
+    for number, (shape, scene) in enumerate(images):
+        said: dict[tuple[str, str], None] = {}
+        for (point, patterns), name in product(DATA["answers"].items(), (shape, scene)):
+            texts = list(answers(patterns, forms_of(name, shape, scene, split)))
+            thinned = 1 + len(texts) // MOST
+            for text in texts[number % thinned :: thinned]:
+                both = shape.lower() in text.lower() and scene.lower() in text.lower()
+                said[text, BOTH if both else point.format(kind="shape" if name == shape else "scene")] = None
+        for (text, point), question in product(said, QUESTIONS):
+            yield score_case(split, shape, scene, text, point, question)
 
 
 def answers(patterns: Iterable[str], forms: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -112,11 +108,10 @@ def forms_of(name: str, shape: str, scene: str, split: Split) -> dict[str, Seque
     }
 
 
-def sample() -> list[Case]:
+def sample() -> Iterator[Case]:
     """Answers that are right as often as those of the paper's models, on average, in assumed forms."""
     dice = random.Random(4)  # noqa: S311 no secret
     points, splits = DATA["sample"], [split for split in SPLITS.values() if split.paper]
-    found = []
     for number in range(SAMPLE):
         split, question = splits[number % len(splits)], QUESTIONS[number // len(splits) % 2]
         shape, scene = dice.choice(split.shapes), dice.choice(SCENES)
@@ -127,20 +122,16 @@ def sample() -> list[Case]:
         (point,) = dice.choices(list(points), [each["weight"] for each in points.values()])
         forms = forms_of(named, named if named in split.shapes else shape, scene, split)
         (answer,) = answers([dice.choice(points[point]["forms"])], forms)
-        point = point.format(kind="shape" if named in split.shapes else "scene")
-        found.append(score_case(split, shape, scene, answer, point, question))
-    return found
-
-
-# ---- one case of each kind -------------------------------------------------------------------------------------------
+        kind = "shape" if named in split.shapes else "scene"
+        yield score_case(split, shape, scene, answer, point.format(kind=kind), question)
 
 
 def about(split: Split, question: str) -> dict[str, Any]:
-    """What any function may be given: the split by its names, the question, and a sample of a harness."""
-    paper = split.paper or split.name
+    """What any function may be given: the split by its names, and the question."""
     part = "background" if question == "scene" else "shape"
+    paper = split.paper or split.name
     names = {"split": split.name, "subset": paper.lower(), "paper": paper}
-    return {**names, "question": question, "asked_part": part, **{f"doc {name}": name for name in names}}
+    return {**names, "question": question, "asked_part": part}
 
 
 def question_case(split: Split, question: str) -> Case:
@@ -156,16 +147,33 @@ def question_case(split: Split, question: str) -> Case:
 
 def score_case(split: Split, shape: str, scene: str, answer: str, point: str, question: str) -> Case:
     """Whether an answer counts for what is asked."""
-    labels = {"shape": shape, "scene": scene}
-    said = {"prediction": answer, "lower_prediction": answer.lower(), "results": [answer]}
-    lists = {"predictions": [answer], "shapes": [shape], "scenes": [scene], "labels": [labels[question]]}
-    path = published_paths(split, shape, scene)[0]
-    known = {**about(split, question), **labels, "label": labels[question], **said, **lists, "path": path}
-    known["docs"] = [known]
+    label = shape if question == "shape" else scene
+    single = {"shape": shape, "scene": scene, "label": label, "prediction": answer}
+    single["lower_prediction"] = answer.lower()
+    lists = {"shapes": [shape], "scenes": [scene], "labels": [label], "predictions": [answer], "results": [answer]}
     short = answer if len(answer) <= 60 else f"{answer[:40]}…{answer[-15:]}"
     shown = f"{short!r} for {shape} in {scene}, {question} question"
     wanted = getattr(original(answer, shape, scene, split), question)
-    return Case(f"scoring.{question}", point, shown, wanted, known)
+    return Case(f"scoring.{question}", point, shown, wanted, {**about(split, question), **single, **lists})
+
+
+def folders(split: Split) -> list[str]:
+    """The folders of a split, one of them in the generator's spelling, too."""
+    return [*split.shapes, *(["Stationary"] if split.name == "icon" else [])]
+
+
+def paths(split: Split, shape: str, scene: str) -> list[str]:
+    """The paths of two images as they are published."""
+    patterns = DATA["paths"].get(split.name, DATA["paths"]["sin"])
+    return [pattern.format(shape=shape, lower=shape.lower(), scene=scene) for pattern in patterns]
+
+
+def label_cases(split: Split) -> Iterator[Case]:
+    """The labels of files that are named as published, with every shape and scene."""
+    scenes = protocol.scenes(split)
+    images = zip(cycle(folders(split)), cycle(scenes[3:] + scenes[:3]), strict=False)
+    for shape, scene in islice(images, 22):
+        yield from (label_case(split, path, q) for path, q in product(paths(split, shape, scene), QUESTIONS))
 
 
 def label_case(split: Split, path: str, question: str) -> Case:
@@ -179,43 +187,27 @@ def sum_case(name: str, question: str) -> Case:
     """The share of some answers that count for what is asked."""
     rows = [row.split("|") for row, times in DATA["sums"][name].items() for _ in range(times)]
     scores = [original(answer, shape, scene, SPLITS["sin"]) for shape, scene, answer in rows]
-    outcomes = ["shape" if score.shape else "scene" if score.scene else "rest" for score in scores]
+    outcomes = [next(kind for kind in ("shape", "scene", "rest") if getattr(each, kind)) for each in scores]
     hits = [int(outcome == question) for outcome in outcomes]
     shapes, scenes, predictions = map(list, zip(*rows, strict=True))
-    labels = shapes if question == "shape" else scenes
     known = {"question": question, "outcomes": outcomes, "hits": hits, "predictions": predictions}
-    docs = [dict(zip(("shape", "scene", "prediction"), row, strict=True)) | {"question": question} for row in rows]
-    known |= {"shapes": shapes, "scenes": scenes, "labels": labels, "docs": docs}
+    known |= {"shapes": shapes, "scenes": scenes, "labels": shapes if question == "shape" else scenes}
+    known["docs"] = [dict(zip(("shape", "scene", "prediction"), row, strict=True), question=question) for row in rows]
     return Case(f"totals.{question}", "how answers are summed up", name, float(statistics.mean(hits)), known)
 
 
-def paths() -> Iterator[tuple[Split, str]]:
-    """The names of files, as published, with every shape and scene."""
-    for split in SPLITS.values():
-        old = split.name == "old_sin"
-        scenes = cycle(split.shapes[3:] + split.shapes[:3] if old else SCENES)
-        shapes = cycle([*split.shapes, "Stationary"] if split.name == "icon" else split.shapes)
-        for shape, scene in islice(zip(shapes, scenes, strict=False), 22):
-            yield from ((split, path) for path in published_paths(split, shape, scene))
-
-
-def published_paths(split: Split, shape: str, scene: str) -> list[str]:
-    """The paths of two images as they are published."""
-    patterns = DATA["paths"].get(split.name, DATA["paths"]["sin"])
-    return [pattern.format(shape=shape, lower=shape.lower(), scene=scene) for pattern in patterns]
-
-
 def pictures() -> Iterator[Case]:
-    """Pictures that tell resizes apart: edges, gradients, transparency, and a quarter turn in EXIF."""
-    for name, (width, height, mode, turned) in DATA["pictures"].items():
-        places = product(range(height), range(width))
-        data = [(x * 4, (x * y) // 3, 255 * ((x // 5 + y // 7) % 2), 255 - 3 * y) for y, x in places]
-        image = Image.frombytes("RGBA", (width, height), bytes(value & 255 for pixel in data for value in pixel))
-        image = image.convert("RGB").quantize(32) if mode == "P" else image.convert(mode)
-        exif = Image.Exif()
-        exif.update({0x0112: 6} if turned else {})
-        image.save(file := BytesIO(), "PNG", exif=exif)
-        pixels = image.convert("RGB").resize(SIZE, Image.Resampling.LANCZOS).tobytes()
-        wanted = {"size": SIZE, "mode": "RGB", "sha256": hashlib.sha256(pixels).hexdigest()}
+    """Pictures that tell resizes apart: edges, gradients and transparency, in several sizes and modes."""
+    rings, steps = Image.radial_gradient("L"), Image.linear_gradient("L")
+    whole = Image.merge("RGBA", (rings, steps, rings.point(lambda value: 37 * value % 256), steps.rotate(90)))
+    for mode, side in product(("RGBA", "L", "P"), (16, 64, 200)):
+        image = whole.resize((side, side), Image.Resampling.NEAREST).convert(mode)
+        image.save(file := BytesIO(), "PNG")
         known = {"image": file.getvalue(), "width": SIZE[0], "height": SIZE[1], "size": SIZE}
-        yield Case("images", "resized pixels", name, wanted, known)
+        wanted = pixels(image.convert("RGB").resize(SIZE, Image.Resampling.LANCZOS))
+        yield Case("images", "resized pixels", f"a picture of {side} × {side}, {mode}", wanted, known)
+
+
+def pixels(image: Image.Image) -> str:
+    """What is compared of a picture, in words."""
+    return f"{image.width} × {image.height} {image.mode}, pixels {hashlib.sha256(image.tobytes()).hexdigest()[:12]}"

@@ -15,7 +15,7 @@ from PIL import Image
 
 from onprompt.illusion.cases import DATA, Case
 from onprompt.illusion.protocol import QUESTIONS, SPLITS, spelling
-from onprompt.illusion.theirs import Doc, Found, Function, call
+from onprompt.illusion.theirs import Doc, Found, Function
 
 PROBES, TRIES = 16, 120  # cases that a function is tried on, and ways to pass arguments to it
 # Agreement that makes a name needless, that is needed where no name tells what a function is for, and too little.
@@ -24,6 +24,7 @@ CLOSE = 0.0006  # of two recalls, one with three digits or a percentage with one
 NEAR = 0.9  # likeness of a question whose split the sample tells
 LISTS_ALIKE = 0.6  # share of options that two lists have in common
 LONGEST_LABEL = 60  # characters
+SAMPLES = ("doc", "docs")  # a sample as harnesses hand it over, and a list of one
 ASPECTS = ((SPLITS, {"split", "subset", "paper"}), (QUESTIONS, {"question", "asked_part"}))  # and what tells a function
 
 
@@ -35,34 +36,30 @@ class Use(NamedTuple):
     path: tuple[str | int, ...] = ()
 
     def __str__(self) -> str:
-        given = ", ".join(word.partition(" ")[0] for word in self.words)
-        return f"{self.function}({given}){''.join(f'[{key}]' for key in self.path)}"
-
-
-# ---- using a function ------------------------------------------------------------------------------------------------
+        if not self.function.replace(".", "").isidentifier():
+            return self.function  # an expression, with what it is given
+        return f"{self.function}({', '.join(self.words)}){''.join(f'[{key}]' for key in self.path)}"
 
 
 def values(functions: Mapping[str, Function], use: Use, cases: Sequence[Case]) -> list[Found]:
     """What one function makes of cases; where it never works, how it is called is not described."""
     function = functions[use.function]
-    found = [read(use, call(function, arguments(use.words, case)), case) for case in cases]
+    found = [read(use, function.call(arguments(use.words, case)), case) for case in cases]
     if all(each.error for each in found):
         return [Found(None, f"{use.function} {each.error}", tried=False) for each in found]
     return found
 
 
 def arguments(words: Sequence[str], case: Case) -> Iterator[Any]:
-    """The values of what a function is given: its own lists, a picture as Pillow opens it, a sample as harnesses do."""
+    """The values of what a function is given: lists, samples and pictures of its own, which it may change."""
     for word in words:
-        kind, _, split = word.partition(" ")  # `doc paper` is a sample whose split has the paper's name
-        value = case.known.get(word, word)
-        if kind == "doc":
-            named = dict.fromkeys(("split", "subset", "paper"), case.known.get(split or "split"))
-            value = Doc({**case.known, **named})
-        if kind == "docs":
-            value = [Doc(each) for each in case.known["docs"]]
-        if word == "image":
-            value = Image.open(io.BytesIO(value))
+        value = case.known.get(word)
+        if word == "doc":
+            value = Doc(case.known)
+        elif word == "docs":
+            value = [Doc(each) for each in value or [case.known]]
+        elif word == "image":
+            value = Image.open(io.BytesIO(case.known[word]))
         yield list(value) if isinstance(value, list | tuple) else value
 
 
@@ -76,7 +73,7 @@ def read(use: Use, reply: Found, case: Case) -> Found:
             return Found(meant)
         if not reply.error and value is None and case.table == "scoring":
             return Found(False)  # as where it has said nothing of a shape or scene
-    return Found(None, reply.error or f"returns {repr(reply.value)[:60]}, which is not understood", reply.tried)
+    return reply if reply.error else Found(None, f"returns {repr(reply.value)[:60]}, which is not understood")
 
 
 def reading(value: Any, case: Case) -> Any:
@@ -95,46 +92,37 @@ def reading(value: Any, case: Case) -> Any:
             return value
         case "totals", int() | float() if not isinstance(value, bool) and value == value:
             return value
-        case "images", {"sha256": _}:
+        case "images", str():
             return value
     return None
-
-
-def agree(wanted: Any, found: Any) -> bool:
-    """Whether the original and a re-implementation make the same of a case."""
-    if isinstance(wanted, float):
-        return bool(abs(wanted - (found / 100 if found > 1 else found)) < CLOSE)
-    return bool(wanted == found)
-
-
-# ---- what names tell -------------------------------------------------------------------------------------------------
 
 
 @cache
 def tokens(name: str) -> frozenset[str]:
     """The words of a name, without plural endings."""
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
-    return frozenset(w if w in ("class", "bus", "loss") else w.rstrip("s") or "s" for w in map(str.lower, words))
+    return frozenset(word.lower().rstrip("s") for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name))
 
 
 def has_words(name: str, words: str) -> bool:
     """Whether a name has one of some words."""
-    return not tokens(name).isdisjoint(words.split())
+    return not tokens(name).isdisjoint(tokens(words))
 
 
 @cache
 def told(name: str) -> frozenset[str]:
     """The splits and the questions that a name tells."""
     found = {what for what, words in DATA["names"].items() if has_words(name, words)}
-    if not found & set(SPLITS) and "in" in re.findall("[a-z]+", name.lower())[-2:]:
+    last = re.findall("[a-z]+", name.lower())[-2:]
+    if not found & set(SPLITS) and "in" in last:
         found.add("sin")
     return frozenset(found - {"sin"} if "old_sin" in found else found)
 
 
 def given_for(parameter: str, case: Case) -> list[str]:
     """What a parameter may be given, by its name; by a name that tells nothing, all that is usual."""
+    there = {*case.known, *(SAMPLES if "split" in case.known else ())}  # a sum or a picture is of no sample
     lines = [given for words, given in DATA["parameters"].items() if has_words(parameter, words)]
-    known = ([each for each in given if each in case.known] for given in lines or [DATA["parameters"][""]])
+    known = ([each for each in given if each in there] for given in lines or [DATA["parameters"][""]])
     return next(filter(None, known), [])
 
 
@@ -146,13 +134,9 @@ def ways(function: Function, case: Case) -> Iterator[tuple[str, ...]]:
             break
         choices.append(given_for(each.name, case))
     for given in islice(product(*choices), TRIES):
-        kinds = {word.partition(" ")[0] for word in given}
-        fits = all(set(words.split()) & kinds for words in DATA["needed"].get(case.table, ()))
-        if fits and len(kinds) == len(given) and not (case.table == "options" and given):
+        fits = all(set(words.split()) & set(given) for words in DATA["needed"].get(case.table, ()))
+        if fits and len(set(given)) == len(given) and not (case.table == "options" and given):
             yield given
-
-
-# ---- finding ---------------------------------------------------------------------------------------------------------
 
 
 def find(
@@ -167,18 +151,18 @@ def find(
     for (table, probes), (name, function) in product(tables.items(), functions.items()):
         shares: dict[tuple[Use, str], float] = {}
         for words in ways(function, probes[0]):
-            replies = [call(function, arguments(words, case)) for case in probes]
+            replies = [function.call(arguments(words, case)) for case in probes]
             shares |= likenesses(name, words, probes, replies)
             if all(reply.error for reply in replies) and has_words(name, DATA["functions"].get(table, "")):
-                failed[table] = name, replies[0].error
+                failed.setdefault(table, (name, replies[0].error))
         sure = max(shares.values(), default=0.0) >= SURE  # then it is what the table compares, whatever its name
         for (use, slot), vague in spoken_for(shares).items():
             rank = rank_of(use, slot, shares[use, slot], vague, sure)
             if rank and (slot not in best or rank < best[slot][0]):
                 best[slot] = rank, use
-    uses = {slot: use for slot, (_, use) in best.items()}
-    used = {use.function for use in uses.values()}
-    return uses, {table: f"{name} {error}" for table, (name, error) in failed.items() if name not in used}
+    used = {use.function for _, use in best.values()}
+    why = {table: f"{name} {error}" for table, (name, error) in failed.items() if name not in used}
+    return {slot: use for slot, (_, use) in best.items()}, why
 
 
 def likenesses(
@@ -193,6 +177,29 @@ def likenesses(
                 share = likeness(case.wanted, found.value) / sum(other.slot == case.slot for other in probes)
                 shares[use, case.slot] = shares.get((use, case.slot), 0.0) + share
     return shares
+
+
+def likeness(wanted: Any, found: Any) -> float:
+    """How close a value is to the original's: texts by their words, lists by their options."""
+    if isinstance(wanted, str):
+        return 1.0 if wanted == found else word_ratio(wanted.lower(), found.lower())
+    if isinstance(wanted, list):
+        own, others = ({spelling(option) for option in options} for options in (wanted, found))
+        return len(own & others) / len(own | others)
+    return float(agree(wanted, found))
+
+
+def agree(wanted: Any, found: Any) -> bool:
+    """Whether both make the same of a case."""
+    if isinstance(wanted, float):
+        return bool(abs(wanted - (found / 100 if found > 1 else found)) < CLOSE)
+    return bool(wanted == found)
+
+
+@cache
+def word_ratio(one: str, other: str) -> float:
+    """How alike two texts are, by their words."""
+    return difflib.SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
 
 
 def leaves(value: Any, case: Case, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -210,13 +217,12 @@ def spoken_for(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str],
     for use, slot in shares:
         vague, decided = 0, list[str]()
         for names, words in ASPECTS:
-            wanted = set(slot.split(".")) & set(names)
-            given = words & set(use.words)
-            by_name, by_path = (told(each) & set(names) for each in (use.function, str(use.path)))
-            if wanted and not given and any(found and not found & wanted for found in (by_name, by_path)):
+            wanted, given = set(slot.split(".")) & set(names), words & set(use.words)
+            named = told(f"{use.function} {use.path}") & set(names)
+            if wanted and named and not given and not named & wanted:
                 break
-            vague += 0 if given or by_name or not wanted else 1 if by_path else 2
-            decided += wanted if given or by_name or by_path else []
+            vague += 0 if given or told(use.function) & wanted or not wanted else 1 if named else 2
+            decided += wanted if given or named else []
         else:
             allowed[use, slot] = vague, (use.path, *decided)
     top: dict[Hashable, float] = {}
@@ -227,7 +233,7 @@ def spoken_for(shares: Mapping[tuple[Use, str], float]) -> dict[tuple[Use, str],
         (use, slot): vague
         for (use, slot), (vague, rivals) in allowed.items()
         if not slot.startswith(("questions", "labels"))
-        or shares[use, slot] >= (min(NEAR, top[rivals]) if "doc" in "".join(use.words) else top[rivals])
+        or shares[use, slot] >= (min(NEAR, top[rivals]) if "doc" in use.words else top[rivals])
     }
 
 
@@ -241,19 +247,3 @@ def rank_of(use: Use, slot: str, share: float, vague: int, sure: bool) -> tuple[
         return None
     short = len(tokens(use.function)), use.function
     return share < NONE, not fits, vague, name.startswith("_"), -round(share, 1), short, -share, str(use.path)
-
-
-@cache
-def word_ratio(one: str, other: str) -> float:
-    """How alike two texts are, by their words."""
-    return difflib.SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
-
-
-def likeness(wanted: Any, found: Any) -> float:
-    """How close a value is to the original's: texts by their words, lists by their options."""
-    if isinstance(wanted, str):
-        return 1.0 if wanted == found else word_ratio(wanted.lower(), found.lower())
-    if isinstance(wanted, list):
-        own, others = ({spelling(option) for option in options} for options in (wanted, found))
-        return len(own & others) / len(own | others)
-    return float(agree(wanted, found))

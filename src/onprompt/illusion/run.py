@@ -26,6 +26,7 @@ from onprompt.types import (
     Check,
     Claim,
     Finding,
+    Flag,
     Found,
     Input,
     Message,
@@ -101,7 +102,6 @@ class IllusionJudge(ModelJudge):
                 outcome = Outcome.UNVERIFIABLE
             claim, found = Claim(name, getattr(meant, name)), Finding(Found.STATED, each.text)
             checks.append(Check(claim, found, outcome, float(hit), self.model))
-        withheld = [f"no_answer_to_{c.claim.kind}" for c in checks if c.outcome is Outcome.UNVERIFIABLE]
         return Verdict(
             rubric=RUBRIC.name,
             judge="vlm",
@@ -109,7 +109,7 @@ class IllusionJudge(ModelJudge):
             value=checks[0].probability,
             factors={},
             summary="; ".join(f"{c.claim.kind} {c.claim.value}: {c.finding.value!r}" for c in checks),
-            flags=(*withheld, *(["not_verifiable"] if checks[0].outcome is Outcome.UNVERIFIABLE else [])),
+            flags=(Flag.NOT_VERIFIABLE,) if checks[0].outcome is Outcome.UNVERIFIABLE else (),
             checks=tuple(checks),
             answers=tuple(answers.values()),
             provenance={
@@ -144,38 +144,38 @@ class IllusionJob(JudgeJob):
         return Sample(str(image), item["prompt"], picture, options=labels)
 
 
-# ---- images ----------------------------------------------------------------------------------------------------------
-
-
 def opened(data: str, split: Split, columns: Mapping[str, str]) -> Dataset:
     """DATA as a run reads it, with labels from columns, or else from the paths by the original's rule."""
     dataset = datasets.open_dataset(data, RUBRIC, columns)
-
     return replace(dataset, read=lambda: (row if row.error else labelled(row, split) for row in dataset.read()))
 
 
 def labelled(row: Row, split: Split) -> Row:
     """A row with its gold labels, or an error if it has none."""
+    given = bool(row.item.get("shape") or row.item.get("scene"))
     try:
-        rule, meant = labels(row, split)
-        labels_from = "columns" if row.item.get("shape") else "path"
+        rule, meant = labels_in_columns(row.item, split) if given else labels_in_path(row, split)
     except UserError as error:
         return Row(row.id, row.line, error=str(error))
-    item = {"image": row.item["image"], "prompt": f"{meant.shape} in {meant.scene}", "labels": labels_from}
-    return replace(row, item=item | {"gold": rule, "meant": meant}, category=meant.shape)
+    item = {"image": row.item["image"], "prompt": f"{meant.shape} in {meant.scene}"}
+    item |= {"labels": "columns" if given else "path", "gold": rule, "meant": meant}
+    return replace(row, item=item, category=meant.shape)
 
 
-def labels(row: Row, split: Split) -> tuple[Gold, Gold]:
+def labels_in_columns(item: Mapping[str, Any], split: Split) -> tuple[Gold, Gold]:
+    """The labels that a table gives, and the options that they mean."""
+    if not (item.get("shape") and item.get("scene")):
+        raise UserError("give both shape and scene, or neither")
+    rule = Gold(item["shape"], item["scene"], item.get("difficulty") or "")
+    return rule, rule._replace(
+        shape=option(rule.shape, split) or rule.shape, scene=option(rule.scene, split) or rule.scene
+    )
+
+
+def labels_in_path(row: Row, split: Split) -> tuple[Gold, Gold]:
     """The labels by the original's rule, and the labels that are meant."""
-    item = row.item
-    given = [name for name in ("shape", "scene") if item.get(name)]
-    if len(given) == 2:
-        rule = Gold(item["shape"], item["scene"], item.get("difficulty") or "")
-        meant = {name: option(getattr(rule, name), split) or getattr(rule, name) for name in given}
-        return rule, rule._replace(**meant)
-    if given:
-        raise UserError(f"only {given[0]} is given: give both shape and scene")
-    path = item["image"] if isinstance(item["image"], str) else row.id  # the id of a hub's image may be a path
+    image = row.item["image"]
+    path = image if isinstance(image, str) else row.id  # the id of a hub's image may be a path
     if "/" not in path:
         raise UserError("no folder in the path or id of the image: add the columns shape and scene")
     rule = gold(path, split)
@@ -183,9 +183,6 @@ def labels(row: Row, split: Split) -> tuple[Gold, Gold]:
         return rule, named(path, split)
     except UserError:  # not an option: `strict` leaves it out
         return rule, rule
-
-
-# ---- answers ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,15 +198,9 @@ class Given:
 def results_of(run: Run) -> Results:
     """The results of a run: every question that was asked, with its answer or None."""
     if run.identity["rubric"] != RUBRIC.name:
-        raise UserError(
-            f"{run.path}, configuration {run.configuration}, is a run of {run.rubric}, not of IllusionBench"
-        )
+        raise UserError(f"{run.path} is a run of {run.rubric}, not of IllusionBench")
     split = split_named(run.identity.get("split", ""))
-    about = {
-        "model": run.identity.get("model", ""),
-        "size": run.identity.get("size"),
-        "configuration": run.configuration,
-    }
+    about = {name: run.identity.get(name) for name in ("model", "size")} | {"configuration": run.configuration}
     answers: dict[int, dict[str, str | None]] = {}
     for check in run.checks():
         if check.kind not in QUESTIONS:
@@ -224,5 +215,5 @@ def results_of(run: Run) -> Results:
                 paths.append(given.image or row.id)  # an unreadable row only has its id, the path below the folder
             if given.gold and given.meant:
                 asked = answers.get(row.number) or (dict.fromkeys(QUESTIONS) if row.error else {})
-                records += [Record(row.id, name, given.gold, answer, given.meant) for name, answer in asked.items()]
+                records += [Record(row.id, name, given.gold, given.meant, answer) for name, answer in asked.items()]
     return measure(records, split, {**about, "not_asked_yet": waiting}, troubles(paths, split))

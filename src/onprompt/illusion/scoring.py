@@ -62,9 +62,6 @@ def strict(answer: str, shape: str, scene: str, split: Split) -> Outcome:
 SCORINGS: Mapping[str, Scoring] = {function.__name__: function for function in (original, recall, strict)}
 
 
-# ---- which options an answer names -----------------------------------------------------------------------------------
-
-
 @lru_cache(1 << 14)  # most answers are repeated
 def options_in(answer: str, split: str) -> tuple[tuple[str, ...], bool]:
     """The options in an answer, in order, the longest if one contains another; and whether it may deny them."""

@@ -47,7 +47,7 @@ def named_calls(path: Path, text: str) -> tuple[Path, dict[str, str]]:
     except (ValueError, TypeError, AttributeError, SyntaxError) as error:
         raise UserError(f"{path}: {error}\n{NEEDED}") from None
     slots = dict.fromkeys(case.slot for case in cases())
-    for name in calls:
+    for name in calls:  # a table, or a slot of it
         if not any(f"{slot}.".startswith(f"{name}.") for slot in slots):
             raise UserError(f"{path}: no table {name!r}; there are {', '.join(slots)}")
     return file, calls

@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import hashlib
 import importlib
-import importlib.util
 import inspect
 import os
 import re
@@ -20,7 +18,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from onprompt.illusion.cases import DATA
+from onprompt.illusion.cases import DATA, pixels
 
 MEMORY, FILE = 4 * 2**30, 2**26  # bytes of data, and of a file that is written
 PATIENCE = 5  # seconds for a call
@@ -31,37 +29,37 @@ REFUSED = re.compile(
     r"os\.(kill|killpg|system|exec|fork|forkpty|posix_spawn|spawn|remove|rename|rmdir|chmod|chown|link|symlink|truncate)"
     r"|(subprocess|pty|shutil)\..*|signal\.pthread_kill|socket\.(connect|bind|sendto|sendmsg)|ctypes\.dlsym"
 )
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 NAMED = inspect.Parameter.KEYWORD_ONLY
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-class Slow(BaseException):
-    """A call took too long."""
+def bound() -> None:
+    """Limit memory and files, and refuse what would reach beyond this process and its own empty folder."""
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
+        import resource
+
+        for kind, most in ((resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, FILE)):
+            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+    own = os.path.realpath(Path.cwd()) + os.sep
+
+    def check(event: str, given: tuple[Any, ...]) -> None:
+        if REFUSED.fullmatch(event):
+            raise PermissionError(f"the audit does not let code use {event}")
+        if event == "open" and not isinstance(given[0], int) and given[2] & WRITES:
+            place = os.path.realpath(os.fsdecode(given[0]))
+            if not place.startswith(own) and place != os.devnull:
+                raise PermissionError(f"the audit does not let code write to {place}")
+
+    asyncio.set_event_loop(asyncio.new_event_loop())
+    sys.addaudithook(check)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, lambda *_: fail(Slow()))
 
 
-@dataclass
-class Function:
-    """A function of theirs; a constant is one without parameters."""
-
-    call: Callable[..., Any]
-    parameters: Sequence[inspect.Parameter] = ()
-    slow: bool = False  # it did not return in time, and is not called again
-
-    def __call__(self, given: Iterable[Any]) -> Any:
-        """What it returns; what must be named is."""
-        values = list(given)
-        named = {each.name: value for each, value in zip(self.parameters, values, strict=False) if each.kind is NAMED}
-        value = self.call(*values[: len(values) - len(named)], **named)
-        return asyncio.get_event_loop().run_until_complete(value) if inspect.iscoroutine(value) else value
-
-
-class Found(NamedTuple):
-    """What a call makes of a case; `tried` is False where nothing is known of it, and `error` says why."""
-
-    value: Any = None
-    error: str = ""
-    tried: bool = True
+def fail(error: BaseException) -> Any:
+    """Raise an error."""
+    raise error
 
 
 class Stub(ModuleType):
@@ -104,35 +102,54 @@ class Doc(dict[str, Any]):
         return default
 
 
-# ---- bounds ----------------------------------------------------------------------------------------------------------
+class Slow(BaseException):
+    """A call took too long."""
 
 
-def bound() -> None:
-    """Limit memory and files, and refuse what would reach beyond this process and its own empty folder."""
-    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows has no such limits
-        import resource
+class Found(NamedTuple):
+    """What a call makes of a case; `tried` is False where nothing is known of it, and `error` says why."""
 
-        for kind, most in ((resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, FILE)):
-            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
-    own = os.path.realpath(Path.cwd()) + os.sep
-
-    def check(event: str, given: tuple[Any, ...]) -> None:
-        if REFUSED.fullmatch(event):
-            raise PermissionError(f"the audit does not let code use {event}")
-        if event == "open" and not isinstance(given[0], int) and given[2] & CHANGES:
-            place = os.path.realpath(os.fsdecode(given[0]))
-            if not place.startswith(own) and place != os.devnull:
-                raise PermissionError(f"the audit does not let code write to {place}")
-
-    asyncio.set_event_loop(asyncio.new_event_loop())
-    sys.addaudithook(check)
-    if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, lambda *_: fail(Slow()))
+    value: Any = None
+    error: str = ""
+    tried: bool = True
 
 
-def fail(error: BaseException) -> Any:
-    """Raise an error."""
-    raise error
+@dataclass
+class Function:
+    """A function of theirs; a constant is one without parameters."""
+
+    function: Callable[..., Any]
+    parameters: Sequence[inspect.Parameter] = ()
+    slow: bool = False  # it did not return in time, and is not called again
+
+    def call(self, given: Iterable[Any]) -> Found:
+        """What it returns, in plain types, or what went wrong."""
+        Stub.used, error = "", ""
+        try:
+            if self.slow:
+                raise Slow
+            set_timer(PATIENCE)
+            value = plain(self.returned(list(given)))
+            if not Stub.used:
+                return Found(value)
+        except ModuleNotFoundError as missing:
+            Stub.used = Stub.used or (missing.name or "").partition(".")[0]
+        except Slow:
+            self.slow, error = True, f"does not return within {PATIENCE} s"
+        except BaseException as raised:  # their code may do anything
+            error = f"raises {described(raised)}"
+        finally:
+            set_timer(0)
+        if Stub.used:
+            package = DATA["install"].get(Stub.used, Stub.used)
+            return Found(None, f"needs {Stub.used}, which can't be imported here: pip install {package}", tried=False)
+        return Found(None, error)
+
+    def returned(self, values: Sequence[Any]) -> Any:
+        """What it returns; what must be named is."""
+        named = {each.name: value for each, value in zip(self.parameters, values, strict=False) if each.kind is NAMED}
+        value = self.function(*values[: len(values) - len(named)], **named)
+        return asyncio.get_event_loop().run_until_complete(value) if inspect.iscoroutine(value) else value
 
 
 def set_timer(seconds: float) -> None:
@@ -141,7 +158,26 @@ def set_timer(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-# ---- what a file offers ----------------------------------------------------------------------------------------------
+def plain(value: Any, depth: int = DEEPEST) -> Any:
+    """A value in the types that are compared; a picture is its size, mode and pixels."""
+    if value is None or isinstance(value, str | int | float) or not depth:
+        return value
+    if isinstance(value, Image.Image):
+        return pixels(value)
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | Iterator):
+        return [plain(item, depth - 1) for item in value]
+    if hasattr(value, "tolist"):  # of numpy or pandas
+        return plain(value.tolist(), depth - 1)
+    return plain(vars(value), depth - 1) if hasattr(value, "__dict__") and not callable(value) else None
+
+
+def described(error: BaseException) -> str:
+    """An error on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}".removesuffix(": ")
 
 
 def load(file: Path) -> dict[str, Function]:
@@ -153,18 +189,14 @@ def load(file: Path) -> dict[str, Function]:
         try:
             module = importlib.import_module(f"{PACKAGE}.{file.stem}")
             break
-        except ModuleNotFoundError as error:
-            name = error.name or PACKAGE
-            top = name.partition(".")[0]
-            if top == PACKAGE or name in sys.modules or (top not in stubs() and importlib.util.find_spec(top)):
+        except Exception as error:
+            missing = error.name if isinstance(error, ModuleNotFoundError) else ""
+            name = missing or imported_package(error)
+            if not name or name.partition(".")[0] == PACKAGE or missing in sys.modules:
                 raise
+            for each in [each for each in sys.modules if f"{each}.".startswith(f"{name}.")]:
+                del sys.modules[each]
             sys.modules[name] = Stub(name)
-        except Exception as error:  # an installed package such as torch needs more than the bounds allow
-            if not (top := imported_package(error)):
-                raise
-            for name in [name for name in sys.modules if name.partition(".")[0] == top]:
-                del sys.modules[name]
-            sys.modules[top] = Stub(top)
     Stub.imported = True
     return {
         name: Function(value, parameters(value)) if callable(value) else Function(lambda value=value: value)
@@ -172,17 +204,7 @@ def load(file: Path) -> dict[str, Function]:
     }
 
 
-def imported_package(error: BaseException) -> str:
-    """The package that their file was importing when an error came up, if any."""
-    frames = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__))
-    tops = [name.partition(".")[0] for name in frames]
-    if PACKAGE not in tops:
-        return ""
-    after = tops[len(tops) - tops[::-1].index(PACKAGE) :]
-    return next((top for top in after if top not in ("", "onprompt", *sys.stdlib_module_names)), "")
-
-
-def named(file: Path, text: str, known: Set[str]) -> tuple[Function, tuple[str, ...]]:
+def expression(file: Path, text: str, known: Set[str]) -> tuple[Function, tuple[str, ...]]:
     """An expression such as `grade(prediction, shape)["hit"]` as a function, and what of the known it is given."""
     code, module = compile(text, text, "eval"), sys.modules[f"{PACKAGE}.{file.stem}"]
     words = tuple(word for word in code.co_names if word in known)
@@ -193,20 +215,21 @@ def named(file: Path, text: str, known: Set[str]) -> tuple[Function, tuple[str, 
     return Function(call), words
 
 
-def stubs() -> list[str]:
-    """The packages that are not installed, or that the bounds keep from being imported."""
-    return [name for name, module in sys.modules.items() if isinstance(module, Stub) and "." not in name]
+def imported_package(error: BaseException) -> str:
+    """The package that their file was importing: one such as torch may need more than the bounds allow."""
+    names = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    tops = [name.partition(".")[0] for name in names]
+    after = tops[len(tops) - tops[::-1].index(PACKAGE) :] if PACKAGE in tops else []
+    return next((top for top in after if top not in ("", "onprompt", *sys.stdlib_module_names)), "")
 
 
 def members(module: ModuleType, folder: Path) -> Iterator[tuple[str, Any]]:
     """What a module defines, with the methods of its objects and of an object of each class."""
     for name, value in vars(module).items():
         kind = value if inspect.isclass(value) else type(value)
-        if name.startswith("__") or isinstance(value, Stub | ModuleType):
+        if name.startswith("__") or isinstance(value, Stub | ModuleType | EnumType):
             continue
-        if isinstance(value, EnumType):
-            yield name, [each.value for each in list[Any](value)]
-        elif kind.__module__ == module.__name__:
+        if kind.__module__ == module.__name__:
             made = instance(kind) if value is kind else value
             for method in dir(kind) if made is not None else ():
                 own = is_defined(inspect.getattr_static(kind, method), folder)
@@ -233,57 +256,3 @@ def instance(kind: type[Any]) -> Any:
 def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     """The parameters of a function that have a name."""
     return [each for each in inspect.signature(function).parameters.values() if each.kind not in VARIADIC]
-
-
-# ---- what it returns -------------------------------------------------------------------------------------------------
-
-
-def call(function: Function, given: Iterable[Any]) -> Found:
-    """What a call returns, in plain types, or what went wrong."""
-    Stub.used, error = "", ""
-    try:
-        if function.slow:
-            raise Slow
-        set_timer(PATIENCE)
-        value = plain(function(given))
-        if not Stub.used:
-            return Found(value)
-    except ModuleNotFoundError as missing:
-        Stub.used = Stub.used or (missing.name or "").partition(".")[0]
-    except Slow:
-        function.slow = True
-        error = f"does not return within {PATIENCE} s"
-    except BaseException as raised:  # their code may do anything
-        error = f"raises {described(raised)}"
-    finally:
-        set_timer(0)
-    if Stub.used:
-        error = f"needs {Stub.used}, which can't be imported here: {install(Stub.used)}"
-    return Found(None, error, tried=not Stub.used)
-
-
-def plain(value: Any, depth: int = DEEPEST) -> Any:
-    """A value in the types that are compared; a picture is its size, mode and pixels."""
-    if value is None or isinstance(value, str | int | float) or not depth:
-        return value
-    if isinstance(value, Image.Image):
-        return {"size": value.size, "mode": value.mode, "sha256": hashlib.sha256(value.tobytes()).hexdigest()}
-    if isinstance(value, Enum):
-        return value.name
-    if isinstance(value, Mapping):
-        return {str(key): plain(item, depth - 1) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset | Iterator):
-        return [plain(item, depth - 1) for item in value]
-    if hasattr(value, "tolist"):  # of numpy or pandas
-        return plain(value.tolist(), depth - 1)
-    return plain(vars(value), depth - 1) if hasattr(value, "__dict__") and not callable(value) else None
-
-
-def install(package: str) -> str:
-    """How to install a package."""
-    return f"pip install {DATA['install'].get(package, package)}"
-
-
-def described(error: BaseException) -> str:
-    """An error on one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}".removesuffix(": ")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from onprompt import api, plugins
+from onprompt import api
 from onprompt.errors import OnpromptError, UnreadableAnswer, UserError
-from onprompt.probe.pictures import BLANK, NAMES, NOISE, picture
+from onprompt.probe.pictures import BLANK, NOISE, picture
 from onprompt.report.statistics import wilson
 from onprompt.report.tables import table_lines
 from onprompt.rubrics import DEFAULT
@@ -20,14 +18,19 @@ from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import JudgePlan, Rubric, Verdict
 
-__all__ = ["PROBES", "Report", "Row", "plan", "probe", "save"]
-
 DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("cases.toml").read_text(encoding="utf-8"))
 PROMPTS: dict[str, str] = DATA["prompts"]
+EDITS = "edit"  # the rubric for an instruction and the pictures before and after
 SHIFTS = (1, 5)  # how far down the list the prompts are that a picture is shown with by mistake
 MAX_LOW = 0.25  # share of the scale up to which a picture of nothing may score
 TOLERANCE = 1e-9  # of floats
+RULES = {
+    "low": "it scores in the lowest quarter of the scale",
+    "higher": "the right one has the higher value",
+    "near": "the value changes by at most one step of the scale",
+}
 HEADER = ("probe", "passed", "of", "rate [95 % CI]", "no verdict", "passes if")
+Result = Verdict | OnpromptError
 
 
 class Case(NamedTuple):
@@ -36,179 +39,94 @@ class Case(NamedTuple):
     picture: str
     prompt: str
     before: str = ""
-    fresh: bool = False  # never answered from the cache
 
 
-@dataclass(frozen=True)
-class Probe:
-    """One case, or two to compare, each time by one rule for the values: low, higher, same or near."""
+class Probe(NamedTuple):
+    """Comparisons of one case, or of two, each time by one of `RULES`."""
 
     name: str
-    passes_if: str
     rule: str
-    comparisons: tuple[tuple[Case, ...], ...]
-
-    @property
-    def edits(self) -> bool:
-        """Whether it is about edits."""
-        return bool(self.comparisons[0][0].before)
+    comparisons: Sequence[tuple[Case, ...]]
 
 
 def make_probes() -> Iterator[Probe]:
     """All probes, by the tables of cases.toml."""
-
-    def add(name: str, passes_if: str, rule: str, comparisons: Iterable[tuple[Case, ...]]) -> Probe:
-        return Probe(name, passes_if, rule, tuple(comparisons))
-
-    empty = ((Case(each, PROMPTS[name]),) for each in (*BLANK, *NOISE) for name in DATA["nothing"])
-    yield add("blank or noise", "it scores in the lowest quarter of the scale", "low", empty)
-    names, own = list(PROMPTS), "a picture's own prompt has a higher value than another's"
-    others = ((name, PROMPTS[names[(at + shift) % len(names)]]) for shift in SHIFTS for at, name in enumerate(names))
-    yield add("shuffled prompts", own, "higher", ((Case(n, PROMPTS[n]), Case(n, other)) for n, other in others))
-    for name, details in (("count", "counts"), ("color", "colors"), ("word", "words")):
-        right_and_wrong = (
-            (Case(shown, PROMPTS[shown]), Case(shown, PROMPTS[shown].replace(right, wrong)))
-            for shown, right, wrong in DATA[details]
+    nothing, names, edits = (*BLANK, *NOISE), list(PROMPTS), DATA["edits"]
+    yield Probe("blank or noise", "low", [(Case(each, PROMPTS[n]),) for each in nothing for n in DATA["nothing"]])
+    others = [(name, names[(at + shift) % len(names)]) for shift in SHIFTS for at, name in enumerate(names)]
+    shuffled = [(Case(name, PROMPTS[name]), Case(name, PROMPTS[other])) for name, other in others]
+    yield Probe("shuffled prompts", "higher", shuffled)
+    for detail in ("count", "color", "word"):
+        changed = [(name, PROMPTS[name].replace(right, wrong)) for name, right, wrong in DATA[f"{detail}s"]]
+        yield Probe(
+            f"wrong {detail}", "higher", [(Case(name, PROMPTS[name]), Case(name, text)) for name, text in changed]
         )
-        yield add(f"wrong {name}", f"the right {name} has the higher value", "higher", right_and_wrong)
-    edits = DATA["edits"]
-    reversed_edits = ((Case(after, text, before), Case(before, text, after)) for before, after, text in edits)
-    yield add("swapped before/after", "the edit has a higher value than its reverse", "higher", reversed_edits)
-    unchanged = ((Case(before, text, before),) for before, _, text in edits)
-    yield add("unchanged picture", "it scores in the lowest quarter of the scale", "low", unchanged)
-    twice = ((Case(*case), Case(*case, fresh=True)) for case in PROMPTS.items())
-    yield add("repeated question", "the score stays the same without the cache", "same", twice)
-    step = "the value changes by at most one step of the scale"
-    orders = ((Case(name, f"{a} and {b}"), Case(name, f"{b} and {a}")) for name, a, b in DATA["orders"])
-    yield add("order of objects", step, "near", orders)
-    filled = ((Case(name, f"{text}."), Case(name, f"{text}. {DATA['filler']}")) for name, text in PROMPTS.items())
-    yield add("long prompt", step, "near", filled)
+    swapped = [(Case(after, text, before), Case(before, text, after)) for before, after, text in edits]
+    yield Probe("swapped before/after", "higher", swapped)
+    yield Probe("unchanged picture", "low", [(Case(before, text, before),) for before, _, text in edits])
+    orders = [(Case(name, f"{a} and {b}"), Case(name, f"{b} and {a}")) for name, a, b in DATA["orders"]]
+    yield Probe("order of objects", "near", orders)
+    filled = [(Case(name, f"{text}."), Case(name, f"{text}. {DATA['filler']}")) for name, text in PROMPTS.items()]
+    yield Probe("long prompt", "near", filled)
 
 
 PROBES = tuple(make_probes())
 
 
-@dataclass(frozen=True)
-class Row:
-    """The answers to a probe's comparisons; none if the judge doesn't support its rubric."""
+class Row(NamedTuple):
+    """The results of a probe's comparisons; none if the judge doesn't judge what it is about."""
 
     probe: Probe
-    scale: Rubric
-    results: tuple[tuple[Verdict | OnpromptError, ...], ...] = ()
-
-    def passes(self, answers: Sequence[Verdict | OnpromptError]) -> bool | None:
-        """Whether the answers to a comparison follow the rule; None if a verdict is missing."""
-        verdicts = [each for each in answers if isinstance(each, Verdict) and not api.missing_reason(each)]
-        if len(verdicts) < len(answers):
-            return None
-        first, last = verdicts[0], verdicts[-1]
-        if self.probe.rule == "low":
-            return (first.value if first.score is None else self.scale.share("score", first.score)) <= MAX_LOW
-        if self.probe.rule == "higher":
-            return first.value > last.value + TOLERANCE
-        if self.probe.rule == "same" and first.score is not None:
-            return first.score == last.score
-        step = 0 if self.probe.rule == "same" else 1 / (len(self.scale.factors["score"]) - 1)
-        return abs(first.value - last.value) <= step + TOLERANCE
+    passed: int = 0
+    failed: int = 0
+    missing: Sequence[str] = ()  # why there is no verdict
 
     @property
-    def outcomes(self) -> Counter[bool | None]:
-        """How many comparisons passed, failed, and had no verdict (None)."""
-        return Counter(map(self.passes, self.results))
-
-    @property
-    def judged(self) -> int:
-        return self.outcomes[True] + self.outcomes[False]
-
-    @property
-    def rate(self) -> float | None:
-        return self.outcomes[True] / self.judged if self.judged else None
-
     def cells(self) -> tuple[str, ...]:
         """The row of the table, under HEADER."""
-        if not self.results:
-            return (self.probe.name, "–", "–", "–", "unsupported", self.probe.passes_if)
-        low, high = wilson(self.outcomes[True], self.judged) if self.judged else (0.0, 0.0)
-        rate = "–" if self.rate is None else f"{self.rate:.2f} [{low:.2f}, {high:.2f}]"
-        counts = (self.outcomes[True], self.judged, rate, self.outcomes[None])
-        return (self.probe.name, *map(str, counts), self.probe.passes_if)
-
-    def document(self) -> dict[str, Any]:
-        """JSON, with every comparison."""
-        comparisons = [
-            {
-                "passed": self.passes(answers),
-                "no_verdict": next(filter(None, map(api.missing_reason, answers)), None),
-                "asked": [
-                    {"picture": case.picture, "prompt": case.prompt}
-                    | ({"before": case.before} if case.before else {})
-                    | ({"value": round(v.value, 4), "score": v.score} if isinstance(v, Verdict) else {})
-                    for case, v in zip(cases, answers, strict=True)
-                ],
-            }
-            for cases, answers in zip(self.probe.comparisons, self.results, strict=bool(self.results))
-        ]
-        rate = None if self.rate is None else round(self.rate, 4)
-        return {
-            **{"probe": self.probe.name, "passes_if": self.probe.passes_if, "supported": bool(self.results)},
-            **{"passed": self.outcomes[True], "judged": self.judged, "rate": rate},
-            **{"no_verdict": self.outcomes[None], "comparisons": comparisons},
-        }
+        name, rule, judged = self.probe.name, RULES[self.probe.rule], self.passed + self.failed
+        if not judged and not self.missing:
+            return name, "–", "–", "–", "unsupported", rule
+        low, high = wilson(self.passed, judged) if judged else (0.0, 0.0)
+        rate = f"{self.passed / judged:.2f} [{low:.2f}, {high:.2f}]" if judged else "–"
+        return name, str(self.passed), str(judged), rate, str(len(self.missing)), rule
 
 
-@dataclass(frozen=True)
-class Report:
-    """A judge's results."""
-
-    judge: str
-    model: str
-    rubric: str
-    rows: tuple[Row, ...]
-
-    def lines(self) -> Iterator[str]:
-        """A table, and the reasons for missing verdicts."""
-        yield f"judge: {self.judge}{f' ({self.model})' if self.model else ''}, rubric: {self.rubric}\n"
-        yield from table_lines(HEADER, (row.cells() for row in self.rows))
-        missing = (next(filter(None, map(api.missing_reason, each)), "") for row in self.rows for each in row.results)
-        for reason, number in Counter(filter(None, missing)).most_common():
-            yield f"{number} × no verdict: {reason}"
-
-    def document(self) -> dict[str, Any]:
-        """JSON, with every comparison."""
-        header = {"format": "onprompt.probe/1", "judge": self.judge, "model": self.model, "rubric": self.rubric}
-        return {**header, "probes": [row.document() for row in self.rows]}
-
-
-def probe(
-    rubric: str = DEFAULT,
-    *,
-    judge: str = "",
-    model: str = "",
-    probes: Sequence[Probe] = PROBES,
-    settings: Settings | None = None,
-) -> Report:
+def probe(rubric: str = DEFAULT, *, settings: Settings, probes: Sequence[Probe] = PROBES) -> list[Row]:
     """How many comparisons a judge gets right, by probe; edits use their own rubric, if the judge supports it."""
-    chosen, scale = api.judge_settings(settings, judge, model), rubric_for_prompts(rubric)
-    asked = api.judges.get(scale, chosen)  # raises if the judge can't be asked at all
-    supported = select(probes, chosen)
-    answers: dict[Case, Verdict | OnpromptError] = {}
-    for by, cases, used in batches(supported, scale, chosen):
-        answers.update(zip(cases, api.judge_many(by.name, to_items(cases, by), settings=used), strict=True))
-    if not any(isinstance(answer, Verdict | UnreadableAnswer) for answer in answers.values()):
-        raise next(answer for answer in answers.values() if isinstance(answer, OnpromptError))
-    rows = (
-        Row(each, scale, tuple(tuple(answers[case] for case in cases) for cases in each.comparisons))
-        if each in supported
-        else Row(each, scale)
-        for each in probes
-    )
-    return Report(chosen.judged_by, asked.model, rubric, tuple(rows))
+    scale, results = load_rubric(rubric), dict[Case, Result]()
+    for by, cases, used in batches(probes, scale, settings):
+        results.update(zip(cases, api.judge_many(by.name, to_items(cases, by), settings=used), strict=True))
+    if not any(isinstance(result, Verdict | UnreadableAnswer) for result in results.values()):
+        raise next(result for result in results.values() if isinstance(result, OnpromptError))
+    return [row_of(each, results, scale) for each in probes]
 
 
-def plan(rubric: str = DEFAULT, *, settings: Settings | None = None) -> JudgePlan:
+def row_of(probe: Probe, results: Mapping[Case, Result], scale: Rubric) -> Row:
+    """What the results of the cases come to."""
+    passed, missing = Counter[bool](), list[str]()
+    for cases in probe.comparisons if probe.comparisons[0][0] in results else ():
+        verdicts = [results[case] for case in cases]
+        if reason := next(filter(None, map(api.missing_reason, verdicts)), ""):
+            missing.append(reason)
+        else:
+            passed[follows(probe.rule, [each for each in verdicts if isinstance(each, Verdict)], scale)] += 1
+    return Row(probe, passed[True], passed[False], missing)
+
+
+def follows(rule: str, verdicts: Sequence[Verdict], scale: Rubric) -> bool:
+    """Whether the verdicts of a comparison follow its rule."""
+    first, last = verdicts[0], verdicts[-1]
+    if rule == "low":
+        return (first.value if first.score is None else scale.share("score", first.score)) <= MAX_LOW
+    if rule == "higher":
+        return first.value > last.value + TOLERANCE
+    return abs(first.value - last.value) <= 1 / (len(scale.factors["score"]) - 1) + TOLERANCE
+
+
+def plan(rubric: str = DEFAULT, *, settings: Settings) -> JudgePlan:
     """The model calls, tokens and dollars that `probe` would take; nothing is asked."""
-    chosen = api.judge_settings(settings, "", "")
-    every = batches(select(PROBES, chosen), rubric_for_prompts(rubric), chosen)
+    every = batches(PROBES, load_rubric(rubric), settings)
     total, *others = (api.plan(by.name, to_items(cases, by), settings=used) for by, cases, used in every)
     for other in others:
         total = JudgePlan(total.model, total.calls + other.calls, total.known + other.known, total.usage + other.usage)
@@ -218,21 +136,19 @@ def plan(rubric: str = DEFAULT, *, settings: Settings | None = None) -> JudgePla
 def batches(
     probes: Iterable[Probe], rubric: Rubric, settings: Settings
 ) -> Iterator[tuple[Rubric, list[Case], Settings]]:
-    """Each case once, by rubric and settings, and with what is left of the budget; those without the cache last."""
+    """Each case once, by rubric; edits, if the judge supports them, with what is left of the budget."""
+    if rubric.source_image:
+        raise UserError(f"probe takes a rubric for one picture and a prompt; edits are probed by {EDITS!r} in any case")
     cases = dict.fromkeys(case for probe in probes for cases in probe.comparisons for case in cases)
-    plain = [case for case in cases if not case.before and not case.fresh]
-    edits, fresh = [case for case in cases if case.before], [case for case in cases if case.fresh]
-    for by, batch, reuse in (
-        (rubric, plain, settings.reuse_answers),
-        (edit_rubric(), edits, True),
-        (rubric, fresh, False),
-    ):
-        if batch:
-            used = settings.model_copy(update={"reuse_answers": reuse})
-            yield by, batch, used
-            if settings.budget is not None:
-                rest = max(settings.budget - api.judges.get(by, used).spent(), 0.0)
-                settings = settings.model_copy(update={"budget": rest})
+    judge = api.judges.get(rubric, settings)  # raises if the judge can't be asked at all
+    yield rubric, [case for case in cases if not case.before], settings
+    try:
+        api.judges.get(edits := load_rubric(EDITS), settings)
+    except UserError:
+        return
+    if settings.budget is not None:
+        settings = settings.model_copy(update={"budget": max(settings.budget - judge.spent(), 0.0)})
+    yield edits, [case for case in cases if case.before], settings
 
 
 def to_items(cases: Iterable[Case], rubric: Rubric) -> Iterator[dict[str, Any]]:
@@ -242,36 +158,9 @@ def to_items(cases: Iterable[Case], rubric: Rubric) -> Iterator[dict[str, Any]]:
         yield {rubric.picture: picture(case.picture), rubric.prompt: case.prompt, **source}
 
 
-def rubric_for_prompts(name: str) -> Rubric:
-    """The rubric for pictures and prompts."""
-    rubric = load_rubric(name)
-    if rubric.source_image:
-        raise UserError(f"probe takes a rubric for one picture and a prompt; edits are probed by {name!r} in any case")
-    return rubric
-
-
-@cache
-def edit_rubric() -> Rubric:
-    """The rubric for an instruction and the pictures before and after."""
-    rubrics = map(load_rubric, plugins.modules("rubrics"))  # our own: another package's may mean something else
-    return next(rubric for rubric in rubrics if rubric.source_image and rubric.prompt in rubric.required)
-
-
-def select(probes: Iterable[Probe], settings: Settings) -> list[Probe]:
-    """The probes that the judge supports."""
-    try:
-        api.judges.get(edit_rubric(), settings)
-    except UserError:
-        return [probe for probe in probes if not probe.edits]
-    return list(probes)
-
-
-def save(folder: Path) -> int:
-    """Write all pictures to a folder and return their number."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in NAMES:
-            picture(name).save(folder / f"{name}.png")
-    except OSError as error:
-        raise UserError(f"can't write pictures to {folder}: {error.strerror or error}") from error
-    return len(NAMES)
+def lines(rows: Iterable[Row]) -> Iterator[str]:
+    """A table, and the reasons for missing verdicts."""
+    kept = list(rows)
+    yield from table_lines(HEADER, (row.cells for row in kept))
+    for reason, number in Counter(reason for row in kept for reason in row.missing).most_common():
+        yield f"{number} × no verdict: {reason}"

@@ -17,7 +17,6 @@ SKIES = {"field": ("#86bdf5", "#d8e8fa"), "table": ("#f0eade", "#d8d0c0"), "wall
 GROUNDS = {"field": (0.66, "#6ea050"), "table": (0.6, "#96683e")}  # where the ground begins, and its color
 BLANK = {"blank-white": "white", "blank-gray": "#808080", "blank-black": "black"}
 NOISE = {"noise": 1, "noise-mosaic": 48}  # the size of its squares, in pixels
-NAMES = (*DATA["pictures"], *BLANK, *NOISE)
 
 
 @cache
