@@ -45,7 +45,7 @@ from tests.judges.claim_server import (
 from tests.judges.jury.servers import command
 from tests.models.backends.server import KEY, Received, Reply
 from tests.models.backends.test_openai import complaint, completion, token
-from tests.models.test_answer_store import outcomes as stored_outcomes
+from tests.models.test_answer_store import stored
 
 MODES = pytest.mark.parametrize("per_call", [40, 1])
 MODEL = "openai/test"
@@ -189,35 +189,6 @@ def test_more_claims_than_fit_into_one_question_take_several(serve: Serve) -> No
 
 
 @pytest.mark.parametrize("chances", [True, False], ids=["probabilities", "words"])
-def test_a_claim_is_paid_for_once_whatever_the_prompt(serve: Serve, chances: bool) -> None:
-    likely = {OWL: 0.9, BRANCH: 0.2} if chances else {BRANCH: "no"}
-    settings, requests = serve(chances_of(likely) if chances else words_of(likely))  # type: ignore[arg-type]
-    first = onprompt.verify(PIXELS, "an owl and a branch", settings=settings)
-    judges.close()  # as another process would
-    second = onprompt.verify(PIXELS, "a branch, an owl and a hat", settings=settings)
-    hat = "This can be seen in the image: hat."
-    answered = [request for request in requests if chances or "logprobs" not in request.json]
-    assert [asked(request) for request in answered] == [[OWL, BRANCH], [hat]]
-    for name in ("an owl", "a branch"):
-        assert checks(second)[name].probability == checks(first)[name].probability
-    assert second.usage.tokens_in == 1200, "of the question about the hat"
-    before = len(requests)
-    third = onprompt.verify(PIXELS, "an owl and a hat", settings=settings)
-    assert len(requests) == before
-    assert (third.usage.tokens_in, third.coverage) == (0, 1.0)
-    other = np.full((20, 30, 3), 90, dtype=np.uint8)
-    onprompt.verify(other, "an owl and a hat", settings=settings)
-    assert len(requests) == before + 1, "about another image"
-
-
-def test_a_claim_without_a_readable_reply_is_asked_again_with_the_next_prompt(serve: Serve) -> None:
-    settings, requests = serve(words_of({BRANCH: "perhaps"}))
-    onprompt.verify(PIXELS, "an owl and a branch", settings=settings)
-    onprompt.verify(PIXELS, "a branch, an owl and a hat", settings=settings)
-    assert asked(requests[-1]) == [BRANCH, "This can be seen in the image: hat."]
-
-
-@pytest.mark.parametrize("chances", [True, False], ids=["probabilities", "words"])
 def test_the_order_of_the_keys_changes_nothing(serve: Serve, chances: bool) -> None:
     """Some servers write the keys in the order of the alphabet: 1, 10, 2."""
 
@@ -300,7 +271,7 @@ def test_an_answer_that_is_unreadable_as_a_whole_is_asked_for_once_more(serve: S
     assert "asked_again" in verdict.flags
 
 
-@pytest.mark.parametrize(("per_call", "calls"), [(40, 2), (1, 5)])
+@pytest.mark.parametrize(("per_call", "calls"), [(40, 2), (1, 10)])
 def test_nothing_readable_is_an_error_and_no_score(serve: Serve, per_call: int, calls: int) -> None:
     settings, requests = serve(Reply(completion("I'm sorry, but I can't help with that.")), claims_per_call=per_call)
     with pytest.raises(onprompt.UnreadableAnswer) as caught:
@@ -308,7 +279,7 @@ def test_nothing_readable_is_an_error_and_no_score(serve: Serve, per_call: int, 
     assert len(requests) == calls
     assert "sorry" in caught.value.text
     assert caught.value.spent[0] == 1200 * calls
-    assert stored_outcomes(settings.answers) == {"refusal" if per_call > 1 else "no_score": calls}
+    assert stored(settings.answers) == calls
 
 
 def test_without_a_schema_the_answer_is_read_all_the_same(serve: Serve) -> None:

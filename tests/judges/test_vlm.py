@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import signal
-import sqlite3
 import threading
 import time
 from functools import partial
@@ -25,9 +24,10 @@ from onprompt.settings import Settings
 from onprompt.types import Outcome, Verdict
 from onprompt.wording import claim_words, differences
 from tests.judges.claim_server import PIXELS, Serve
+from tests.judges.jury.servers import command
 from tests.models.backends.server import KEY, Reply
 from tests.models.backends.test_openai import completion, token
-from tests.models.test_answer_store import outcomes
+from tests.models.test_answer_store import stored
 
 GOOD = 'Step 1: ["a cat", "a hat"]\nStep 2: ["a cat"]\nStep 3&4: [(\'a hat\', \'MISSING\')]\nStep 5: **(2)**'
 WHY = "The instruction requested a red car and the edited image clearly shows a red car in the very same place."
@@ -138,7 +138,7 @@ def test_what_can_not_be_read_is_asked_once_more_and_then_an_error(serve: Serve,
     assert caught.value.text == UNREADABLE[kind]["choices"][0]["message"]["content"]
     assert len(requests) == 2
     assert caught.value.reason in json.dumps(requests[1].json["messages"])
-    assert outcomes(settings.answers) == {kind: 2}
+    assert stored(settings.answers) == 2
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
@@ -175,7 +175,7 @@ def test_trouble_that_stays_is_an_error_and_no_score(serve: Serve, trouble: str)
     with pytest.raises(ServerTrouble, match="after 3 attempts"):
         onprompt.verify(PIXELS, "a cat", settings=settings)
     assert len(requests) == 3
-    assert outcomes(settings.answers) == {}
+    assert stored(settings.answers) == 0
 
 
 def test_a_stall_is_given_up(serve: Serve) -> None:
@@ -273,6 +273,23 @@ def test_a_budget_stops_cleanly(serve: Serve) -> None:
     assert 0.01 < spent <= 0.03
 
 
+def test_a_run_stops_at_a_server_that_is_down_and_resumes(serve: Serve, tmp_path: Path) -> None:
+    Image.fromarray(PIXELS).save(tmp_path / "a.png")
+    rows = [f"a.png,{number} cats" for number in range(100)]
+    (tmp_path / "data.csv").write_text("\n".join(["image,prompt", *rows]))
+    settings, requests = serve(*[Reply("down", 500)] * 200, Reply(SENSIBLE))
+    quick = [word for name in ("retries=1", "backoff=0", "concurrency=2") for word in ("--set", name)]
+    arguments = "run", str(tmp_path / "data.csv"), "--out", str(tmp_path / "run.sqlite"), *quick
+    model = "--model", f"openai/test@{settings.base_url}"
+    first = command(*arguments, *model, answers=settings.answers)
+    assert first.exit_code == 1
+    assert "returned status 500: down; run the same command again to resume" in first.output
+    assert len(requests) < 50, "a few of two attempts, then some of one"
+    requests += [requests[0]] * (200 - len(requests))  # the server is up
+    second = command(*arguments, *model, answers=settings.answers)
+    assert (second.exit_code, len(requests)) == (0, 300), second.output
+
+
 def test_a_plan_asks_nothing(serve: Serve) -> None:
     settings, requests = serve(Reply(SENSIBLE), price_in=2.0, price_out=8.0, repeats=3)
     items = [{"image": PIXELS, "prompt": "a cat"}]
@@ -309,24 +326,6 @@ def test_recorded_answers_can_be_replayed(serve: Serve, tmp_path: Path) -> None:
     assert differences(again)
     with pytest.raises(Rejected, match=r"record\.jsonl has no answer"):
         onprompt.verify(PIXELS, "another prompt", settings=replayed)
-
-
-def test_every_answer_is_in_the_store_with_what_became_of_it(serve: Serve) -> None:
-    settings, _ = serve(Reply(completion("no idea")), Reply(completion(GOOD)))
-    onprompt.verify(PIXELS, "a cat", settings=settings)
-    with sqlite3.connect(settings.answers) as base:
-        rows = base.execute("SELECT outcome, json_extract(answer, '$.text') FROM answers ORDER BY outcome").fetchall()
-    base.close()
-    assert rows == [("no_score", "no idea"), ("read", GOOD)]
-
-
-def test_a_server_that_is_down_is_left_alone(serve: Serve) -> None:
-    settings, requests = serve(Reply("down", 500), concurrency=2, retries=1, breaker_pause=60.0, backoff=0.0)
-    items = [{"image": PIXELS, "prompt": f"{number} cats"} for number in range(40)]
-    found = list(onprompt.judge_many("verify", items, settings=settings))
-    assert all(isinstance(each, ServerTrouble) for each in found)
-    assert len(requests) <= 2 * (10 + 2), "ten questions of two tries each, and those under way"
-    assert "not sent" in str(found[-1])
 
 
 def test_many_questions_are_under_way_at_a_time_and_none_twice(serve: Serve) -> None:

@@ -14,7 +14,7 @@ from tests.judges.claim_server import PIXELS, Serve
 from tests.judges.jury.servers import command
 from tests.models.backends.server import Received, Reply
 from tests.models.backends.test_openai import complaint, completion, token
-from tests.models.test_answer_store import outcomes
+from tests.models.test_answer_store import stored
 
 SAMPLE = {"image": PIXELS, "prompt": "two dogs"}
 
@@ -69,7 +69,7 @@ def test_neither_yes_nor_no_is_no_score(serve: Serve) -> None:
     with pytest.raises(UnreadableAnswer, match="neither yes nor no"):
         judged(settings)
     assert len(requests) == 2, "it is asked once more"
-    assert outcomes(settings.answers) == {"no_score": 2}
+    assert stored(settings.answers) == 2
 
 
 def test_the_command(serve: Serve, tmp_path: Path) -> None:

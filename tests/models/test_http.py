@@ -181,3 +181,10 @@ def test_a_chunk_of_negative_size_does_not_pass_the_limit(pools: list[HttpPool])
         with pytest.raises(ServerTrouble, match="larger than 16 MiB"):
             ask(pools[0])
         assert time.monotonic() - start < 10
+
+
+@pytest.mark.parametrize("value", ["1000000000", "1000000000000", "999999999"])
+def test_a_wait_without_measure_is_no_time_in_the_past(value: str) -> None:
+    wait = http.retry_after({"retry-after": value})
+    assert wait is not None
+    assert wait > 1e8

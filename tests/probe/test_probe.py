@@ -164,7 +164,7 @@ def test_repeated_questions_get_the_rest_of_the_budget(tmp_path: Path) -> None:
     settings = Settings(judge="vlm", model=model, answers=answers, price_in=1, price_out=1, budget=0.5)
     judge = api.judges.get(load_rubric("verify"), settings)
     assert isinstance(judge, VlmJudge)
-    judge.client.budget.purse.spent = 0.375
+    judge.client.budget.spent = 0.375
     *_, (_, again, last) = batches(PROBES, load_rubric("verify"), settings)
     assert (len(again), last.reuse_answers, last.budget) == (len(PROMPTS), False, 0.125)
 

@@ -9,15 +9,7 @@ from functools import partial
 from typing import Any
 
 from onprompt.errors import Rejected, UnreadableAnswer, UserError
-from onprompt.models.asking import (
-    READER,
-    SHORT_ANSWER,
-    AnswerJudge,
-    Ask,
-    check_prompt,
-    versions,
-    with_answers,
-)
+from onprompt.models.asking import READER, SHORT_ANSWER, ModelJudge, check_prompt, versions, with_answers
 from onprompt.models.client import ModelClient, open_client
 from onprompt.models.reading import expected_score, read_answer
 from onprompt.settings import Settings
@@ -51,11 +43,12 @@ def load(settings: Settings, rubric: Rubric) -> VlmJudge:
     return VlmJudge(settings, rubric, open_client(settings))
 
 
-class VlmJudge(AnswerJudge):
+class VlmJudge(ModelJudge):
     """Sample → question → answer → reading → verdict."""
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
-        super().__init__(settings, rubric.configure(rubric, settings), client)
+        super().__init__(settings, client)
+        self.rubric = rubric.configure(rubric, settings)
         self.about = {
             "rubric": f"{self.rubric.name}/{self.rubric.version}",
             "rubric_sha256": hashlib.sha256(self.rubric.text.encode()).hexdigest(),
@@ -69,13 +62,13 @@ class VlmJudge(AnswerJudge):
     def identity(self) -> Mapping[str, Any]:
         return {**self.about, "reader": READER, "asked": dict(self.client.identity)}
 
-    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
+    def judge(self, sample: Sample) -> Verdict:
         answers: list[Answer] = []
         readings: list[tuple[Reading, Answer]] = []
         unreadable: list[UnreadableAnswer] = []
         for question in self.questions(sample):
             try:
-                readings.append(self.read_answer(question, partial(self.read, sample), answers, ask))
+                readings.append(self.ask(question, partial(self.read, sample), answers))
             except UnreadableAnswer as why:
                 unreadable.append(why)
         if not readings:

@@ -101,9 +101,6 @@ def test_plans_and_cached_answers(serve: Serve) -> None:
 
 def test_where_it_does_not_belong(serve: Serve) -> None:
     plain, _ = serve(says(4), says(2))
-    alone = plain.model_copy(update={"models": (), "model": "claims:openai/a"})
-    with pytest.raises(UserError, match="alone it is --judge claims --model openai/a"):
-        onprompt.verify(PIXELS, PROMPT, settings=alone)
     with pytest.raises(UserError, match="for 'edit' claims need evidence"):
         onprompt.edit(PIXELS, PIXELS, "make it red", settings=with_models(plain, BOTH))
     with pytest.raises(UserError, match="the same model twice"):

@@ -50,16 +50,6 @@ def test_nobody_runs_far_ahead() -> None:
     results.close()  # type: ignore[attr-defined]
 
 
-def test_what_is_known_needs_no_thread() -> None:
-    def work(number: int) -> tuple[int, str]:
-        return number, threading.current_thread().name
-
-    here = threading.current_thread().name
-    found = list(in_order(work, range(20), 3, recall=lambda number: (number, here) if number % 3 else None))
-    assert [number for number, _ in found] == list(range(20))
-    assert [name == here for _, name in found] == [bool(number % 3) for number in range(20)]
-
-
 def test_an_error_reaches_whoever_takes_the_results() -> None:
     def work(number: int) -> float:
         return 1 / number
