@@ -131,7 +131,7 @@ class VlmJudge(ModelJudge):
     def read(self, sample: Sample, answer: Answer) -> tuple[Reading, Answer]:
         """What an answer says, and the answer."""
         if self.rubric.choices and not answer.token_probs:
-            raise Rejected(without_probabilities(self.client, self.rubric.name, answer))
+            raise Rejected(without_probabilities(self.client, self.rubric.name))
         return read_answer(self.rubric, answer, sample), answer
 
 
@@ -152,9 +152,8 @@ def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) 
     )
 
 
-def without_probabilities(client: ModelClient, rubric: str, answer: Answer) -> str:
+def without_probabilities(client: ModelClient, rubric: str) -> str:
     """Why a rubric that needs token probabilities can't be used with a model."""
     server = client.identity.get("server", "")
-    how = "refuses to give" if "logprobs" in answer.refused else "ignores the request for"
     who = f"{client.name}{f' at {server}' if server else ''}"
-    return f"{who} {how} token probabilities, which {rubric} needs; docs/servers.md lists servers that do"
+    return f"{who} gives no token probabilities, which {rubric} needs; docs/servers.md lists servers that do"

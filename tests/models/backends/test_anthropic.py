@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
-from onprompt.errors import Rejected
 from onprompt.models.backends.anthropic import Anthropic, load
 from onprompt.settings import Settings
 from onprompt.types import Message, Question
@@ -26,6 +24,8 @@ def message(*blocks: Any, stop: str | None = "end_turn", **more: Any) -> dict[st
 
 
 class TestAnthropic(Contract):
+    key_variables, url_variable = ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"
+
     def load(self, settings: Settings) -> Anthropic:
         return load(MODEL, settings)
 
@@ -86,12 +86,6 @@ class TestAnthropic(Contract):
             assert (answer.text, answer.structured) == ("4", False)
             assert answer.refused == ("output_config", "temperature")
 
-    @pytest.mark.parametrize("more", [{"logprobs": True}, {"choices": ("yes", "no")}])
-    def test_there_are_no_probabilities(self, more: dict[str, Any]) -> None:
-        answer, requests = self.answer(Question(PLAIN.messages, **more), Reply(message("4")))
-        assert (answer.refused, answer.token_probs) == (("logprobs",), ())
-        assert "logprobs" not in requests[0].json
-
     @pytest.mark.parametrize(
         ("said", "stop"),
         [
@@ -108,17 +102,16 @@ class TestAnthropic(Contract):
         answer, _ = self.answer(PLAIN, Reply(message("I", stop=said)))
         assert (answer.text, answer.stop) == ("I", stop)
 
-    def test_nothing_said(self) -> None:
-        answer, _ = self.answer(PLAIN, Reply(message()))
-        assert (answer.text, answer.stop) == ("", "end")
-
-    def test_thoughts_are_left_out(self) -> None:
+    @pytest.mark.parametrize("text", [(), ("4",)])
+    def test_thoughts_are_left_out_and_no_probabilities_asked_for(self, text: tuple[str, ...]) -> None:
         thoughts = (
             {"type": "thinking", "thinking": "5? No.", "signature": "x"},
             {"type": "redacted_thinking", "data": "y"},
         )
-        answer, _ = self.answer(PLAIN, Reply(message(*thoughts, "4")))
-        assert answer.text == "4"
+        question = Question(PLAIN.messages, logprobs=True, choices=("yes", "no"))
+        answer, requests = self.answer(question, Reply(message(*thoughts, *text)))
+        assert (answer.text, answer.stop, answer.token_probs) == ("".join(text), "end", ())
+        assert "logprobs" not in requests[0].json
 
     def test_what_is_read_from_a_cache_counts(self) -> None:
         usage = {
@@ -142,25 +135,3 @@ class TestAnthropic(Contract):
     )
     def test_almost_a_message(self, body: dict[str, Any]) -> None:
         assert self.trouble(Reply(body)).kind == "broken"
-
-
-def test_who_answers() -> None:
-    backend = load(MODEL, Settings(base_url="http://user:word@server:8000/v1/?key=secret", api_key=SecretStr(KEY)))
-    assert backend.identity == {"backend": "anthropic", "model": MODEL, "server": "http://server:8000/v1"}
-    backend.close()
-
-
-def test_key_and_address_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Scripted(Reply(message("4"))) as server:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", f" {KEY}\n")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        backend = load(MODEL, Settings())
-        assert backend.ask(PLAIN).text == "4"
-        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
-        backend.close()
-
-
-def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    with pytest.raises(Rejected, match="ANTHROPIC_API_KEY"):
-        load(MODEL, Settings(base_url="http://localhost")).ask(PLAIN)
