@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORMATS = ("html", "markdown", "latex")  # of `report`
 MANY = 500  # samples whose pages take a while
 LARGE = 25 * 10**6  # bytes of one file from which browsers and mail take long
-TRACKERS = ", ".join(plugins.names("trackers"))
+TRACKERS = ("mlflow", "tensorboard", "wandb")
 
 
 @app.command()
@@ -101,7 +101,7 @@ def show_verdict(run: Run, sample: str, picture: Path | None, json: bool, captio
 def export(
     run_file: RunPath,
     to: Annotated[
-        str, typer.Option(help=f"csv, jsonl, parquet, claims.FORMAT (by claim), geneval, {TRACKERS}.")
+        str, typer.Option(help=f"csv, jsonl, parquet, claims.FORMAT (by claim), geneval, {', '.join(TRACKERS)}.")
     ] = "csv",
     out: Annotated[
         Path | None, typer.Option(help="The file to write. Default: NAME.verdicts.csv beside the run file.")
@@ -113,7 +113,7 @@ def export(
     from onprompt.runs import exporting
     from onprompt.runs.reading import Run
 
-    if to in plugins.names("trackers"):
+    if to in TRACKERS:
         from onprompt.trackers import track
 
         echo(f"logged to {track(run_file, to, configuration)}", err=True)
