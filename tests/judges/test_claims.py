@@ -10,20 +10,16 @@ import operator
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import onprompt
-from onprompt import api, plugins, serial
+from onprompt import api, serial
 from onprompt.api import judges
-from onprompt.errors import PluginError, ServerTrouble, UserError
+from onprompt.errors import ServerTrouble, UserError
 from onprompt.judges.claims import DISAGREE
-from onprompt.rubrics.verify import RUBRIC
-from onprompt.runs import datasets
-from onprompt.runs.run import JudgeJob, run
 from onprompt.types import Found, Outcome
 from onprompt.wording import sentence
 from tests.judges.claim_server import (
@@ -71,13 +67,7 @@ def test_every_claim_gets_its_own_probability(serve: Serve, per_call: int) -> No
 def test_without_probabilities_the_words_count(serve: Serve, per_call: int) -> None:
     settings, _ = serve(words_of({ON: "no"}), claims_per_call=per_call)
     verdict = onprompt.verify(PIXELS, PROMPT, settings=settings)
-    assert outcomes(verdict) == {
-        "two brown owls": Outcome.MATCHED,
-        "2 × owl": Outcome.MATCHED,
-        "brown owl": Outcome.MATCHED,
-        "owl on a branch": Outcome.MISMATCH,
-        "a branch": Outcome.MATCHED,
-    }
+    assert {name for name, outcome in outcomes(verdict).items() if outcome is Outcome.MISMATCH} == {"owl on a branch"}
     assert [check.probability for check in verdict.checks] == [1.0, 1.0, 1.0, 0.0, 1.0]
     assert (verdict.score, verdict.value, verdict.interval) == (3, 0.75, (0.75, 0.75))
     assert verdict.flags == ("no_probabilities",)
@@ -121,13 +111,6 @@ def test_what_must_not_be_there_is_asked_about_as_if_it_were(serve: Serve) -> No
     assert asked(requests[1])[1] == "This can be seen in the image: bus with people."
 
 
-def test_an_empty_place_is_asked_about_where_nobody_looked(serve: Serve) -> None:
-    empty = 'The image as a whole fits the description "empty".'
-    settings, _ = serve(chances_of({empty: 0.1}))
-    verdict = onprompt.verify(PIXELS, "an empty street", settings=settings)
-    assert (checks(verdict)["empty"].outcome, checks(verdict)["empty"].source) == (Outcome.MISMATCH, MODEL)
-
-
 @pytest.mark.parametrize(
     ("gone", "left"), [(OWL, {OWL, BRANCH}), (BRANCH, {OWL, BRANCH, TWO, BROWN})], ids=["object", "target"]
 )
@@ -166,7 +149,7 @@ MANY = ", ".join(
 )
 
 
-def test_twenty_claims_cost_one_call_and_a_second_time_none(serve: Serve) -> None:
+def test_twenty_claims_cost_one_call_or_several_and_a_second_time_none(serve: Serve) -> None:
     settings, requests = serve(chances_of({}))
     item = {"image": PIXELS, "prompt": MANY}
     assert api.plan("verify", [item, item], settings=settings)[1:3] == (1, 1)
@@ -178,14 +161,10 @@ def test_twenty_claims_cost_one_call_and_a_second_time_none(serve: Serve) -> Non
     second = onprompt.verify(PIXELS, MANY, settings=settings)
     assert len(requests) == 1
     assert (second.checks, second.value, second.usage.tokens_in) == (first.checks, first.value, 0)
-
-
-def test_more_claims_than_fit_into_one_question_take_several(serve: Serve) -> None:
-    settings, requests = serve(chances_of({}), claims_per_call=8)
-    assert api.plan("verify", [{"image": PIXELS, "prompt": MANY}], settings=settings).calls == 3
-    verdict = onprompt.verify(PIXELS, MANY, settings=settings)
-    assert [len(asked(request)) for request in requests] == [8, 8, 4]
-    assert verdict.coverage == 1.0
+    few = settings.model_copy(update={"claims_per_call": 8})
+    assert api.plan("verify", [item], settings=few).calls == 3
+    assert onprompt.verify(PIXELS, MANY, settings=few).coverage == 1.0
+    assert [len(asked(request)) for request in requests[1:]] == [8, 8, 4]
 
 
 @pytest.mark.parametrize("chances", [True, False], ids=["probabilities", "words"])
@@ -232,6 +211,7 @@ def test_can_not_tell_leaves_the_prior(serve: Serve, per_call: int) -> None:
 
 
 BROKEN = {
+    "": ({**{str(n): "yes" for n in (1, 2, 3, 5)}, "4": "no", "6": "no", "note": "a nice image"}, []),
     "missing": ({"1": "yes", "2": "yes", "4": "no", "5": "yes"}, ["brown owl"]),
     "repeated": ('{"1": "yes", "2": "no", "2": "yes", "3": "yes", "4": "no", "5": "yes"}', ["2 × owl"]),
     "unreadable": ({"1": "yes", "2": "yes", "3": "perhaps", "4": "no", "5": 1}, ["brown owl", "a branch"]),
@@ -244,7 +224,7 @@ def test_a_wrong_answer_is_an_error_for_its_claim_alone(serve: Serve, error: str
     settings, requests = serve(Reply(completion(said if isinstance(said, str) else json.dumps(said))))
     verdict = onprompt.verify(PIXELS, PROMPT, settings=settings)
     assert len(requests) == 1
-    assert "claims_unanswered" in verdict.flags
+    assert ("claims_unanswered" in verdict.flags) is bool(wrong)
     for name, check in checks(verdict).items():
         if name in wrong:
             assert (check.outcome, check.finding.notes) == (Outcome.UNVERIFIABLE, (error,))
@@ -252,14 +232,6 @@ def test_a_wrong_answer_is_an_error_for_its_claim_alone(serve: Serve, error: str
         else:
             assert check.outcome is (Outcome.MISMATCH if name == "owl on a branch" else Outcome.MATCHED)
     assert verdict.coverage == pytest.approx(1 - len(wrong) / 5)
-
-
-def test_an_answer_that_nobody_asked_for_changes_nothing(serve: Serve) -> None:
-    said = {**{str(n): "yes" for n in range(1, 6)}, "6": "no", "note": "a nice image"}
-    settings, _ = serve(Reply(completion(json.dumps(said))))
-    verdict = onprompt.verify(PIXELS, PROMPT, settings=settings)
-    assert (verdict.value, verdict.score) == (1.0, 4)
-    assert verdict.flags == ("no_probabilities",)
 
 
 @pytest.mark.parametrize("bad", ["All true!", "[]", "{}", '["yes", "no"]', '{"1": "maybe"}', '{"6": "yes"}', " "])
@@ -316,19 +288,14 @@ def test_the_value_is_the_mean_over_all_that_may_be_true(serve: Serve, rubric: s
     assert "Uncertain: " in verdict.summary
 
 
-def test_an_important_object_weighs_more(serve: Serve) -> None:
-    settings, _ = serve(words_of({OWL: "no"}))
+def test_an_important_object_weighs_more_and_no_model_file_is_needed(serve: Serve, tmp_path: Path) -> None:
+    settings, _ = serve(words_of({OWL: "no"}), home=tmp_path / "nothing", mirror=str(tmp_path / "nowhere"))
     prompt = "an owl, a branch, a cup and a hat"
     plain = onprompt.verify(PIXELS, prompt, settings=settings)
     major = onprompt.verify(PIXELS, prompt, major=["owl"], settings=settings)
     assert plain.measures["presence"] == 0.75
     assert major.measures["presence"] is not None
     assert major.measures["presence"] < 0.75
-
-
-def test_it_needs_no_model_file(serve: Serve, tmp_path: Path) -> None:
-    settings, _ = serve(words_of({}), home=tmp_path / "nothing", mirror=str(tmp_path / "nowhere"))
-    assert onprompt.verify(PIXELS, PROMPT, settings=settings).score == 4
     assert not (tmp_path / "nothing").exists()
 
 
@@ -362,31 +329,6 @@ def test_trouble_costs_a_sample_and_paid_answers_are_kept(serve: Serve) -> None:
     assert len(requests) == 4
     assert onprompt.verify(PIXELS, PROMPT, settings=settings).coverage == 1.0
     assert len(requests) == 4 + 3
-
-
-def test_a_run_is_resumed_and_answers_are_never_paid_for_twice(serve: Serve, tmp_path: Path) -> None:
-    Image.fromarray(PIXELS).save(tmp_path / "owl.png")
-    rows = [f"{n},owl.png,{n} owls on a branch" for n in range(2, 8)]
-    (tmp_path / "data.csv").write_text("\n".join(["id,image,prompt", *rows[:3]]))
-    settings, requests = serve(chances_of({}))
-
-    def judged(out: str, **changed: Any) -> Any:
-        job = JudgeJob("verify", settings.model_copy(update=changed))
-        return run(datasets.open_dataset(str(tmp_path / "data.csv"), RUBRIC, {}), tmp_path / out, job)
-
-    assert (judged("run.sqlite").done, len(requests)) == (3, 3)
-    (tmp_path / "data.csv").write_text("\n".join(["id,image,prompt", *rows]))
-    assert (judged("run.sqlite").done, len(requests)) == (3, 6)
-    assert (judged("run.sqlite").done, judged("other.sqlite").done, len(requests)) == (0, 6, 6)
-    assert judged("run.sqlite", weight_count=0.5).new
-    assert len(requests) == 6
-    assert judged("run.sqlite", claims_per_call=1).new
-
-
-@pytest.mark.parametrize(("old", "new"), [("atoms", "claims"), ("hybrid", "claims --measured")])
-def test_old_names_answer_with_the_new_one(old: str, new: str) -> None:
-    with pytest.raises(PluginError, match=f"the judge '{old}' is now {new}$"):
-        plugins.load("judges", old)
 
 
 # -- evidence first --------------------------------------------------------------------------------------------------
@@ -520,15 +462,6 @@ def test_edits_need_evidence_and_only_what_was_not_measured_is_asked(serve: Serv
 
 def test_the_option(serve: Serve, coffee: Path) -> None:
     settings, requests = serve(chances_of({}))
-    arguments = (
-        "verify",
-        str(coffee),
-        CUP,
-        "--judge",
-        "claims",
-        "--measured",
-        "--model",
-        f"{MODEL}@{settings.base_url}",
-    )
-    done = command(*arguments, answers=settings.answers)
+    options = "--judge", "claims", "--measured", "--model", f"{MODEL}@{settings.base_url}"
+    done = command("verify", str(coffee), CUP, *options, answers=settings.answers)
     assert (done.exit_code, [asked(request) for request in requests]) == (0, [[PORCELAIN, ASTROLABE]])
