@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import onprompt
@@ -11,7 +9,6 @@ from onprompt import api
 from onprompt.errors import Rejected, UnreadableAnswer
 from onprompt.types import Verdict
 from tests.judges.claim_server import PIXELS, Serve
-from tests.judges.jury.servers import command
 from tests.models.backends.server import Received, Reply
 from tests.models.backends.test_openai import complaint, completion, token
 from tests.models.test_answer_store import stored
@@ -70,13 +67,3 @@ def test_neither_yes_nor_no_is_no_score(serve: Serve) -> None:
         judged(settings)
     assert len(requests) == 2, "it is asked once more"
     assert stored(settings.answers) == 2
-
-
-def test_the_command(serve: Serve, tmp_path: Path) -> None:
-    from PIL import Image
-
-    Image.fromarray(PIXELS).save(tmp_path / "a.png")
-    settings, _ = serve(said("Yes", 0.6, No=0.2), judge="vlm")
-    arguments = ("vqascore", str(tmp_path / "a.png"), "two dogs", "--model", f"openai/test@{settings.base_url}")
-    done = command(*arguments, answers=settings.answers)
-    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "0.7500"), done.output

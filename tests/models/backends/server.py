@@ -11,7 +11,7 @@ import struct
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -213,6 +213,12 @@ def shown() -> SentImage:
     return SentImage(load_picture(pixels, Settings()), 16, "png", 95)
 
 
+def conversation(temperature: float) -> Question:
+    """A question of three turns, the first with a picture."""
+    first = Message("user", ("Look:", shown(), "How good?"))
+    return Question((first, Message("assistant", ("Good.",)), Message("user", ("Sure?",))), "", 77, temperature)
+
+
 def size_of(data: str) -> tuple[int, int]:
     """Width and height of a picture in base64, of either alphabet."""
     with Image.open(io.BytesIO(base64.b64decode(data.replace("-", "+").replace("_", "/"), validate=True))) as image:
@@ -237,6 +243,8 @@ class Contract:
 
     key_variables: tuple[str, ...]
     url_variable: str
+    endings: Sequence[tuple[Any, str, str]]  # responses, each with its text and why it ended
+    almost: Sequence[Any]  # what is no response, though like one
 
     def load(self, settings: Settings) -> Backend:
         raise NotImplementedError
@@ -285,6 +293,15 @@ class Contract:
         assert (trouble.kind, trouble.retry_after) == ("busy", seconds)
         assert "returned status 429" in str(trouble)
         assert "later" in str(trouble)
+
+    def test_what_was_said_and_why_it_ended(self) -> None:
+        for body, text, stop in self.endings:
+            answer, requests = self.answer(PLAIN, Reply(body))
+            assert (answer.text, answer.stop, len(requests)) == (text, stop, 1), body
+
+    def test_almost_a_response(self) -> None:
+        for body in self.almost:
+            assert self.trouble(Reply(body)).kind == "broken", body
 
     def test_nobody_there(self) -> None:
         with Scripted(Reply()) as server:

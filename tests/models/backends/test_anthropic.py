@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from onprompt.models.backends.anthropic import Anthropic, load
 from onprompt.settings import Settings
-from onprompt.types import Message, Question
-from tests.models.backends.server import KEY, PLAIN, SCHEMA, STRUCTURED, Contract, Reply, Scripted, shown, size_of
+from tests.models.backends.server import (
+    KEY,
+    PLAIN,
+    SCHEMA,
+    STRUCTURED,
+    Contract,
+    Reply,
+    Scripted,
+    conversation,
+    size_of,
+)
 
 MODEL = "claude-test"
 TEMPERATURE = Reply({"type": "error", "error": {"message": "`temperature` is deprecated for this model."}}, 400)
@@ -25,6 +32,24 @@ def message(*blocks: Any, stop: str | None = "end_turn", **more: Any) -> dict[st
 
 class TestAnthropic(Contract):
     key_variables, url_variable = ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"
+    endings = (
+        *((message("I", stop=reason), "I", "end") for reason in ("end_turn", "stop_sequence", None)),
+        *((message("I", stop=reason), "I", "length") for reason in ("max_tokens", "something new")),
+        (message("I", stop="refusal"), "I", "refusal"),
+        (message(), "", "end"),
+        (
+            message({"type": "thinking", "thinking": "5? No."}, {"type": "redacted_thinking", "data": "y"}, "4"),
+            "4",
+            "end",
+        ),
+    )
+    almost = (
+        {"content": "4"},
+        {"content": None},
+        {"content": [{"type": "text"}]},
+        {"content": [{"type": "text", "text": 4}]},
+        {"content": [], "stop_reason": []},
+    )
 
     def load(self, settings: Settings) -> Anthropic:
         return load(MODEL, settings)
@@ -33,12 +58,7 @@ class TestAnthropic(Contract):
         return message(text)
 
     def test_what_is_sent_and_what_comes_back(self) -> None:
-        turns = (
-            Message("user", ("Look:", shown(), "How good?")),
-            Message("assistant", ("Good.",)),
-            Message("user", ("Sure?",)),
-        )
-        answer, requests = self.answer(Question(turns, max_tokens=77, temperature=0.5), Reply(message("Yes: ", "4")))
+        answer, requests = self.answer(conversation(0.5), Reply(message("Yes: ", "4")))
         sent = requests[0]
         assert (sent.method, sent.path) == ("POST", "/v1/messages")
         assert sent.headers["authorization"] == f"Bearer {KEY}"
@@ -86,33 +106,6 @@ class TestAnthropic(Contract):
             assert (answer.text, answer.structured) == ("4", False)
             assert answer.refused == ("output_config", "temperature")
 
-    @pytest.mark.parametrize(
-        ("said", "stop"),
-        [
-            ("end_turn", "end"),
-            ("stop_sequence", "end"),
-            ("max_tokens", "length"),
-            ("model_context_window_exceeded", "length"),
-            ("refusal", "refusal"),
-            ("something new", "length"),
-            (None, "end"),
-        ],
-    )
-    def test_why_it_ended(self, said: str | None, stop: str) -> None:
-        answer, _ = self.answer(PLAIN, Reply(message("I", stop=said)))
-        assert (answer.text, answer.stop) == ("I", stop)
-
-    @pytest.mark.parametrize("text", [(), ("4",)])
-    def test_thoughts_are_left_out_and_no_probabilities_asked_for(self, text: tuple[str, ...]) -> None:
-        thoughts = (
-            {"type": "thinking", "thinking": "5? No.", "signature": "x"},
-            {"type": "redacted_thinking", "data": "y"},
-        )
-        question = Question(PLAIN.messages, logprobs=True, choices=("yes", "no"))
-        answer, requests = self.answer(question, Reply(message(*thoughts, *text)))
-        assert (answer.text, answer.stop, answer.token_probs) == ("".join(text), "end", ())
-        assert "logprobs" not in requests[0].json
-
     def test_what_is_read_from_a_cache_counts(self) -> None:
         usage = {
             "input_tokens": 5,
@@ -122,16 +115,3 @@ class TestAnthropic(Contract):
         }
         answer, _ = self.answer(PLAIN, Reply(message("4", usage=usage)))
         assert (answer.usage.tokens_in, answer.usage.tokens_out) == (125, 7)
-
-    @pytest.mark.parametrize(
-        "body",
-        [
-            {"content": "4"},
-            {"content": None},
-            {"content": [{"type": "text"}]},
-            {"content": [{"type": "text", "text": 4}]},
-            {"content": [], "stop_reason": []},
-        ],
-    )
-    def test_almost_a_message(self, body: dict[str, Any]) -> None:
-        assert self.trouble(Reply(body)).kind == "broken"

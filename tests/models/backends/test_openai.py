@@ -13,7 +13,7 @@ from onprompt.errors import Rejected
 from onprompt.models.backends.openai import OpenAI, load
 from onprompt.models.reading import choice_probabilities, expected_score
 from onprompt.settings import Settings
-from onprompt.types import Message, Question
+from onprompt.types import Question
 from tests.models.backends.server import (
     KEY,
     PLAIN,
@@ -23,7 +23,7 @@ from tests.models.backends.server import (
     Received,
     Reply,
     Scripted,
-    shown,
+    conversation,
     size_of,
 )
 
@@ -49,6 +49,23 @@ def token(text: str, chance: float, **others: float) -> dict[str, Any]:
 
 class TestOpenAI(Contract):
     key_variables, url_variable = ("OPENAI_API_KEY",), "OPENAI_BASE_URL"
+    endings = (
+        *((completion("I", reason), "I", "end") for reason in ("stop", "eos", None)),
+        *((completion("I", reason), "I", "length") for reason in ("length", "something new")),
+        (completion("I", "content_filter"), "I", "filter"),
+        (completion(""), "", "end"),
+        (completion(None), "", "end"),
+        (completion([{"type": "text", "text": "So "}, {"type": "thinking"}, {"text": "4"}]), "So 4", "end"),
+        ({"choices": [{"message": {"content": None, "refusal": "I can't."}}]}, "I can't.", "refusal"),
+    )
+    almost = (
+        {"choices": []},
+        {"choices": "4"},
+        {"choices": [{"message": "4"}]},
+        {"choices": [{"message": {"content": 4}}]},
+        {"choices": [{"message": {"content": "4"}, "finish_reason": []}]},
+        completion("4", logprobs={"content": [4]}),
+    )
 
     def load(self, settings: Settings) -> OpenAI:
         return load(MODEL, settings)
@@ -57,12 +74,7 @@ class TestOpenAI(Contract):
         return completion(text)
 
     def test_what_is_sent_and_what_comes_back(self) -> None:
-        turns = (
-            Message("user", ("Look:", shown(), "How good?")),
-            Message("assistant", ("Good.",)),
-            Message("user", ("Sure?",)),
-        )
-        answer, requests = self.answer(Question(turns, max_tokens=77, temperature=0.5), Reply(completion("Yes: 4")))
+        answer, requests = self.answer(conversation(0.5), Reply(completion("Yes: 4")))
         sent = requests[0]
         assert (sent.method, sent.path) == ("POST", "/chat/completions")
         assert sent.headers["authorization"] == f"Bearer {KEY}"
@@ -163,29 +175,6 @@ class TestOpenAI(Contract):
             Question(PLAIN.messages, logprobs=True), Reply(completion("–4", logprobs={"content": tokens}))
         )
         assert (answer.text, answer.token_probs) == ("–4", ())
-
-    @pytest.mark.parametrize(
-        ("content", "reason", "text", "stop"),
-        [
-            ("I", "stop", "I", "end"),
-            ("I", None, "I", "end"),
-            ("I", "length", "I", "length"),
-            ("I", "something new", "I", "length"),
-            ("I", "content_filter", "I", "filter"),
-            ("", "stop", "", "end"),
-            (None, "stop", "", "end"),
-            ([{"type": "text", "text": "So "}, {"type": "thinking"}, {"text": "4"}], "stop", "So 4", "end"),
-        ],
-    )
-    def test_what_was_said_and_why_it_ended(self, content: Any, reason: str | None, text: str, stop: str) -> None:
-        answer, _ = self.answer(PLAIN, Reply(completion(content, reason)))
-        assert (answer.text, answer.stop) == (text, stop)
-
-    def test_a_refusal(self) -> None:
-        body = completion(None)
-        body["choices"][0]["message"]["refusal"] = "I can't judge that."
-        answer, _ = self.answer(PLAIN, Reply(body))
-        assert (answer.text, answer.stop) == ("I can't judge that.", "refusal")
 
     def test_a_server_of_ones_own_needs_no_key(self) -> None:
         answer, requests = self.answer(PLAIN, Reply(completion("4")), api_key=SecretStr(""))
