@@ -107,7 +107,13 @@ class JuryJudge(Judge):
         if not verdicts.keys() - {EVIDENCE}:
             raise no_model_answered(by_name)
         measured = verdicts.get(EVIDENCE)
-        voices = combining.with_shares([statement(name, result) for name, result in by_name.items()], self.settings)
+        heard = [
+            Voice(name, error=str(result))
+            if isinstance(result, OnpromptError)
+            else Voice(name, 0.0, result.value, result.factors, result.summary, result.flags)
+            for name, result in by_name.items()
+        ]
+        voices = combining.with_shares(heard, self.settings)
         value, spread = combining.mean_value(voices), combining.spread(voices)
         closest = verdicts[combining.nearest(voices, value).name]
         flags = {
@@ -178,13 +184,6 @@ def usable(result: Result) -> Result:
 def is_placeholder(verdict: Verdict) -> bool:
     """Whether a verdict by claims says nothing: nothing could be checked, and nothing was estimated."""
     return Flag.NOT_VERIFIABLE in verdict.flags and not any(check.source == MATCHER for check in verdict.checks)
-
-
-def statement(name: str, result: Result) -> Voice:
-    """What a member says."""
-    if isinstance(result, OnpromptError):
-        return Voice(name, error=str(result))
-    return Voice(name, 0.0, result.value, result.factors, result.summary, result.flags)
 
 
 def total(model: str, plans: Sequence[JudgePlan]) -> JudgePlan:

@@ -18,6 +18,7 @@ from onprompt.errors import StoreError
 from onprompt.types import Answer, Question, TokenProbs, Usage
 
 VERSION = 1
+FIELDS = ("text", "stop", "model", "structured", "refused")  # of an answer, that are stored as they are
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
 TABLES = """
 PRAGMA journal_mode = WAL;
@@ -124,21 +125,13 @@ def options(question: Question) -> dict[str, Any]:
 
 def to_json(answer: Answer) -> dict[str, Any]:
     """An answer as the store keeps it."""
-    fields = {name: getattr(answer, name) for name in ("text", "stop", "model", "structured", "refused")}
     # asdict of the whole answer would copy every probability
-    return {**fields, "spots": answer.token_probs, "usage": asdict(answer.usage)}
+    own = {name: getattr(answer, name) for name in FIELDS}
+    return {**own, "spots": answer.token_probs, "usage": asdict(answer.usage)}
 
 
 def from_json(fields: Mapping[str, Any], key: str = "") -> Answer:
     """An answer from the store."""
-    return Answer(
-        fields["text"],
-        fields["stop"],
-        fields["model"],
-        Usage(**fields["usage"]),
-        tuple(TokenProbs(*spot) for spot in fields["spots"]),
-        fields["structured"],
-        tuple(fields["refused"]),
-        cached=True,
-        key=key,
-    )
+    own = {name: fields[name] for name in FIELDS} | {"refused": tuple(fields["refused"])}
+    token_probs = tuple(TokenProbs(*spot) for spot in fields["spots"])
+    return Answer(**own, usage=Usage(**fields["usage"]), token_probs=token_probs, cached=True, key=key)

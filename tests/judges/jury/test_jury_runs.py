@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import random
-import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +17,11 @@ from onprompt import api
 from onprompt.errors import BudgetSpent
 from onprompt.runs.run import JudgeJob
 from onprompt.samples import load_rubric
-from onprompt.settings import Settings
 from onprompt.types import Verdict
 from onprompt.wording import plan_words
 from tests.judges.claim_server import PIXELS
-from tests.judges.jury.servers import NAMES, Serve, command, judged, prompt_of, prompts, rows, says, table
-from tests.judges.test_vlm import UNREADABLE
-from tests.models.backends.server import KEY, Received, Reply
-from tests.models.backends.test_openai import completion
+from tests.judges.jury.servers import NAMES, Serve, command, judged, prompts, rows, says, table
+from tests.models.backends.server import Reply
 
 
 def test_one_budget_for_all_models(serve: Serve) -> None:
@@ -87,70 +78,6 @@ def test_a_run_completes_verdicts_of_a_model_that_was_down(serve: Serve, tmp_pat
     assert {(row.value, row.flags) for row in rows(tmp_path).values()} == {(0.75, ())}
     assert set(prompts(requests[0]).values()) == {1}
     assert (judged(tmp_path, settings).before, len(requests[0])) == (6, 6)
-
-
-SCRIPT = """
-import sys
-from collections.abc import Callable
-from pathlib import Path
-from onprompt.settings import Settings, load
-from tests.judges.jury.servers import judged
-judged(Path(sys.argv[1]), Settings.model_validate_json(sys.argv[2]))
-"""
-
-
-def kill_in_the_middle(folder: Path, settings: Settings, reached: Callable[[], bool]) -> None:
-    """Start a run in a process of its own, and kill it at a moment."""
-    root = str(Path(__file__).parents[3])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *sys.path]), "OPENAI_API_KEY": KEY}
-    sent = settings.model_dump_json(exclude={"api_key"})
-    process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder), sent], env=environment)
-    while process.poll() is None and not reached():
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL, "it must be hit before its end"
-
-
-@pytest.mark.slow
-def test_a_killed_run_with_trouble_at_any_moment(serve: Serve, tmp_path: Path) -> None:
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")  # noqa: T201 shown if the test fails
-    chance, calm = random.Random(seed), threading.Event()
-    replies: dict[str, list[str]] = {}  # what the third model replied, by prompt
-    troubles = {
-        "down": Reply("oops", 500),
-        "slow": says(0, delay=4),
-        "reset": says(0, reset_after=20),
-        "nonsense": Reply(completion("What a lovely picture!")),
-        "refusal": Reply(UNREADABLE["refusal"]),
-    }
-
-    def third(request: Received) -> Reply:
-        kind = "right" if calm.is_set() else chance.choice(["right", *troubles])
-        replies.setdefault(prompt_of(request), []).append(kind)
-        return troubles.get(kind, says(0))
-
-    table(tmp_path, 60)
-    settings, requests = serve(says(4), lambda _: says(2, delay=0.02), third, concurrency=4, timeout=2.0, retries=0)
-    for wanted in (15, 30):
-        kill_in_the_middle(tmp_path, settings, lambda wanted=wanted: len(requests[1]) >= wanted)  # type: ignore[misc]
-    judged(tmp_path, settings)
-    calm.set()
-    assert judged(tmp_path, settings).incomplete == 0
-    for name, row in rows(tmp_path).items():
-        said = replies[f"{name} cats"]
-        unreadable = sum(kind in ("nonsense", "refusal") for kind in said)
-        if "right" in said and row.value == 0.5:
-            assert row.flags == ("judges_disagree",)
-        else:  # both of its answers were paid for, and neither has a score
-            assert (row.value, row.flags, unreadable >= 2) == (0.75, ("model_unreadable",), True)
-    lost = 2 * settings.concurrency  # on their way when the process was killed
-    for asked in requests[:2]:
-        assert 60 <= len(asked) <= 60 + lost
-    assert sum(kinds.count("right") > 1 for kinds in replies.values()) <= lost
-    before = [len(asked) for asked in requests]
-    assert judged(tmp_path, settings).before == 60
-    assert [len(asked) for asked in requests] == before
 
 
 def test_all_models_are_asked_at_the_same_time(serve: Serve) -> None:
