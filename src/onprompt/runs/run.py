@@ -34,7 +34,7 @@ MAX_UNANSWERED = 20  # samples in a row that no server answers, which stop a run
 CHUNK = 64  # samples added in one transaction: each may hold an image
 # Settings that change how long a verdict takes or what it costs, but not what it says.
 IRRELEVANT = PRIVATE | {
-    *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "breaker_pause"),
+    *("reuse_answers", "concurrency", "timeout", "retries", "backoff"),
     *("price_in", "price_out", "budget"),
     *("max_megabytes", "weights_source"),  # the weights themselves are settings
 }
