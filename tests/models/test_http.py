@@ -6,7 +6,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -38,7 +38,8 @@ zwQGfyvQCSohdO6dozkBjhK/Sw+qKRHaRqMIDMGRcyw=
 
 
 def ask(url: str, seconds: float = 5) -> str:
-    return HttpClient(url, seconds).post("/v1", b"{}", {"Authorization": "Bearer k"}).text
+    with closing(HttpClient(url, seconds, 2)) as client:
+        return client.post("/v1", b"{}", {"Authorization": "Bearer k"}).text
 
 
 @contextmanager
@@ -61,11 +62,31 @@ def listening(*answers: bytes) -> Iterator[tuple[str, list[socket.socket]]]:
         thread.join(5)
 
 
+def test_a_connection_is_used_again_by_any_thread() -> None:
+    replies = Reply("yes"), Reply("no", 500), Reply("yes")
+    with Scripted(*replies) as server, closing(HttpClient(server.url, 5, 2)) as client:
+        for _ in range(3):
+            thread = threading.Thread(target=client.post, args=("/v1", b"{}", {}))
+            thread.start()
+            thread.join()
+        assert (len(server.requests), len(server.open)) == (3, 1)
+
+
+def test_a_connection_that_the_server_closed_is_not_used_again() -> None:
+    answers = [b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nno"] * 3
+    with listening(*answers) as (url, connections), closing(HttpClient(url, 5, 2)) as client:
+        for number in range(1, 4):
+            assert client.post("/v1", b"{}", {}).text == "no"
+            while connections[-1].fileno() >= 0:
+                time.sleep(0.01)
+            assert len(connections) == number
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (b"HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\nno", "the response is incomplete"),
-        (b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999\r\n\r\nno", "the response is incomplete"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\nno", "IncompleteRead"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999\r\n\r\nno", "IncompleteRead"),
         (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nno", "IncompleteRead"),
         (b"220 mail.example ESMTP\r\n", "220 mail"),
         (b"", "closed connection without response"),
@@ -88,7 +109,7 @@ def test_a_chunk_of_negative_size_does_not_pass_the_limit() -> None:
 
 def test_closing_ends_a_call_in_progress_at_once() -> None:
     with Scripted(Reply("late", delay=30)) as server:
-        client, ended = HttpClient(server.url, 30), list[Exception]()
+        client, ended = HttpClient(server.url, 30, 2), list[Exception]()
 
         def wait() -> None:
             try:
@@ -113,7 +134,7 @@ def test_a_proxy_with_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
         assert proxy.requests[0].headers["proxy-authorization"] == "Basic bWU6cGFzc0B3b3Jk"
     monkeypatch.setenv("https_proxy", "socks5://me:secret@127.0.0.1:1080")
     with pytest.raises(SettingsError, match=r"the proxy socks5://127\.0\.0\.1 is not supported"):
-        HttpClient("https://models.invalid", 5)
+        HttpClient("https://models.invalid", 5, 2)
 
 
 def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(
@@ -136,7 +157,7 @@ def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(
             monkeypatch.setenv("https_proxy", proxy.replace("//", "//me:pass%40word@"))
             assert ask(url.replace("127.0.0.1", "localhost")) == "yes"
         assert heard[0].startswith(f"CONNECT localhost:{url.rpartition(':')[2]} ")
-        assert "Proxy-Authorization: Basic bWU6cGFzc0B3b3Jk" in heard[0]
+        assert "proxy-authorization: Basic bWU6cGFzc0B3b3Jk" in heard[0]
         assert "Bearer" not in heard[0]
     http.tls.cache_clear()
 

@@ -13,18 +13,23 @@ import os
 import re
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, lru_cache
-from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, HTTPSConnection
+from functools import cache, lru_cache, partial
+from http.client import HTTPException, HTTPResponse
 from importlib.metadata import version
 from typing import Any, NamedTuple, cast
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import certifi
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError, NewConnectionError
+from urllib3.exceptions import TimeoutError as TimedOut
 
 from onprompt.errors import Rejected, ServerTrouble, SettingsError
 from onprompt.settings import Settings
@@ -33,6 +38,7 @@ from onprompt.vision.image import encode_image
 
 MAX_RESPONSE_BYTES = 16 * 2**20  # 2,048 tokens, each with 20 alternatives and their probabilities, are about 4 MiB
 MAX_RAW_BYTES = 2 * MAX_RESPONSE_BYTES  # with headers and the sizes of chunks, whatever these claim
+BLOCK = 2**16  # bytes
 TOO_LARGE = f"the response is larger than {MAX_RESPONSE_BYTES >> 20} MiB"
 
 
@@ -40,7 +46,7 @@ class Response(NamedTuple):
     """What a server answered."""
 
     status: int
-    headers: HTTPMessage
+    headers: Mapping[str, str]
     content: bytes
 
     @property
@@ -50,7 +56,10 @@ class Response(NamedTuple):
 
 
 class LimitedReader(io.RawIOBase):
-    """Reads one response, never waits longer than to a moment on the monotonic clock, and takes no endless one."""
+    """Reads one response from a socket up to a moment on the monotonic clock, and no endless one.
+
+    A timeout of urllib3 begins anew with every byte, and headers and sizes of chunks have no limit there.
+    """
 
     def __init__(self, sock: socket.socket, end: float) -> None:
         self.sock, self.raw, self.received, self.end = sock, sock.makefile("rb", buffering=0), 0, end
@@ -78,84 +87,107 @@ class LimitedReader(io.RawIOBase):
         super().close()
 
 
+class Plain(HTTPConnection):
+    """A connection of a client, whose responses have limits."""
+
+    def __init__(self, *args: Any, client: "HttpClient", **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.client = client
+
+    def connect(self) -> None:
+        super().connect()
+        self.client.connections.add(self)
+
+    def request(self, *args: Any, **options: Any) -> None:
+        if self.sock:
+            self.sock.settimeout(self.timeout)  # the last response may have left hardly any time
+        super().request(*args, **options)
+
+    def response_class(self, sock: socket.socket, *args: Any, **options: Any) -> HTTPResponse:  # type: ignore[override]
+        """The response that http.client is going to read."""
+        return HTTPResponse(cast(socket.socket, LimitedReader(sock, self.client.call.end)), *args, **options)
+
+    def close(self) -> None:
+        self.client.connections.discard(self)
+        super().close()
+
+
+class Secure(Plain, HTTPSConnection):
+    """The same over TLS."""
+
+
 class HttpClient:
-    """Requests to one server, of many threads, each on a connection of its own, which takes little of a model's time.
+    """Requests to one server, of many threads, whose connections are kept.
 
     It follows no redirect, which would take the key elsewhere.
     """
 
-    def __init__(self, url: str, seconds: float) -> None:
+    def __init__(self, url: str, seconds: float, kept: int) -> None:
         parts, self.seconds = urlsplit(url), seconds
-        self.scheme, self.host, self.port = parts.scheme, parts.hostname or "", parts.port
-        authority = parts.netloc.rpartition("@")[2]
-        self.path, self.query = parts.path.rstrip("/"), f"?{parts.query}" if parts.query else ""
-        self.address = f"{self.scheme}://{authority}{self.path}"  # without credentials and query
-        self.proxy, self.proxy_headers = proxy_for(self.scheme, self.host)
-        # A proxy is told where to ask, unless it merely tunnels.
-        self.origin = f"{self.scheme}://{authority}" if self.proxy and self.scheme == "http" else ""
-        self.connections = set[HTTPConnection]()
-
-    def connect(self, end: float) -> HTTPConnection:
-        """A connection that is not yet open, to the server or to its proxy."""
-
-        def limited(sock: socket.socket, *args: Any, **options: Any) -> HTTPResponse:
-            return HTTPResponse(cast(socket.socket, LimitedReader(sock, end)), *args, **options)
-
-        secure = self.scheme == "https"
-        host, port = self.proxy or (self.host, self.port or (443 if secure else 80))
-        connection = HTTPConnection(host, port, timeout=self.seconds)
-        if secure:
-            connection = HTTPSConnection(host, port, timeout=self.seconds, context=tls())
-            if self.proxy:
-                connection.set_tunnel(self.host, self.port, self.proxy_headers)
-        cast(Any, connection).response_class = limited
-        return connection
+        server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        self.address, self.query = server + parts.path.rstrip("/"), f"?{parts.query}" if parts.query else ""
+        self.connections, self.call = set[HTTPConnection](), threading.local()  # open ones; when a thread's call ends
+        secure = parts.scheme == "https"
+        options: dict[str, Any] = {"maxsize": kept, "retries": False, "timeout": seconds}
+        options |= {"ssl_context": tls()} if secure else {}
+        proxy = proxy_for(parts.scheme, parts.hostname or "")
+        self.manager = urllib3.ProxyManager(**proxy, **options) if proxy else urllib3.PoolManager(**options)
+        pool = self.manager.connection_from_url(server)
+        pool.ConnectionCls = cast(Any, partial(Secure if secure else Plain, client=self))
 
     def post(self, endpoint: str, body: bytes, headers: Mapping[str, str]) -> Response:
         """The whole response, within the deadline; or ServerTrouble."""
-        sent = {**headers, "Accept-Encoding": "identity"}  # packed, a small response could be endless
-        if self.origin:
-            sent |= self.proxy_headers
-        connection = self.connect(time.monotonic() + self.seconds)
-        self.connections.add(connection)
+        self.call.end = time.monotonic() + self.seconds
+        url, sent = f"{self.address}{endpoint}{self.query}", {**headers, "Accept-Encoding": "identity"}
         try:
-            connection.request("POST", f"{self.origin}{self.path}{endpoint}{self.query}", body, sent)
-            response = connection.getresponse()
-            if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-                raise ValueError("the response is compressed, which was not asked for")
-            content = response.read(MAX_RESPONSE_BYTES + 1)
-            if len(content) > MAX_RESPONSE_BYTES:
-                raise ValueError(TOO_LARGE)
-            if response.length:
-                raise ValueError("the response is incomplete")
-            return Response(response.status, response.headers, content)
-        except TimeoutError:
-            trouble = ServerTrouble("timeout", f"no complete response from {self.address} within {self.seconds:g} s")
-        except (HTTPException, OSError, ValueError) as error:
-            trouble = ServerTrouble("connection", f"can't reach {self.address}: {error or type(error).__name__}")
-        finally:
-            self.connections.discard(connection)
-            connection.close()
+            with self.manager.urlopen(
+                "POST", url, body=body, headers=sent, redirect=False, preload_content=False
+            ) as response:
+                return Response(response.status, response.headers, read_body(response))
+        except (HTTPError, HTTPException, OSError, ValueError) as error:
+            trouble = self.trouble(error)
         raise trouble  # not inside `except`: what was sent holds the key and would become its context
 
+    def trouble(self, error: Exception) -> ServerTrouble:
+        """Why there is no response, or not all of it."""
+        if isinstance(error, TimedOut | TimeoutError) and not isinstance(error, NewConnectionError):
+            return ServerTrouble("timeout", f"no complete response from {self.address} within {self.seconds:g} s")
+        cause: BaseException = error
+        while isinstance(cause, HTTPError) and (inner := cause.__cause__ or cause.__context__):
+            cause = inner  # the words of the outer ones name Python objects
+        return ServerTrouble("connection", f"can't reach {self.address}: {cause or type(cause).__name__}")
+
     def close(self) -> None:
-        """End calls in progress, which fail."""
+        """Close the connections; calls in progress fail."""
         for connection in list(self.connections):
-            with suppress(OSError, AttributeError):  # it may not be open yet, or its thread may be closing it
+            with suppress(OSError, AttributeError):  # its thread may be closing it already
                 connection.sock.shutdown(socket.SHUT_RDWR)
+        self.manager.clear()
 
 
-def proxy_for(scheme: str, host: str) -> tuple[tuple[str, int] | None, dict[str, str]]:
-    """The proxy that the system's settings name for a server, and the header with its password."""
+def read_body(response: urllib3.BaseHTTPResponse) -> bytes:
+    """All of a response, which must not be packed: a small one could be endless."""
+    if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        raise ValueError("the response is compressed, which was not asked for")
+    content = bytearray()
+    while block := response.read(BLOCK, decode_content=False):
+        content += block
+        if len(content) > MAX_RESPONSE_BYTES:
+            raise ValueError(TOO_LARGE)
+    return bytes(content)
+
+
+def proxy_for(scheme: str, host: str) -> dict[str, Any]:
+    """The proxy that the system's settings name for a server, with its password, as urllib3 takes it."""
     address = None if proxy_bypass(host) else getproxies().get(scheme)
     if not address:
-        return None, {}
+        return {}
     proxy = urlsplit(address if "//" in address else f"http://{address}")
     if proxy.scheme != "http":
         raise SettingsError(f"the proxy {proxy.scheme}://{proxy.hostname or ''} is not supported: use one with http://")
     user = f"{unquote(proxy.username or '')}:{unquote(proxy.password or '')}"
-    basic = {"Proxy-Authorization": f"Basic {base64.b64encode(user.encode()).decode()}"} if proxy.username else {}
-    return (proxy.hostname or "", proxy.port or 80), basic
+    headers = urllib3.make_headers(proxy_basic_auth=user) if proxy.username else {}
+    return {"proxy_url": f"http://{proxy.netloc.rpartition('@')[2]}", "proxy_headers": headers}
 
 
 @cache
@@ -232,7 +264,7 @@ class HttpBackend:
         self.model, self.unsupported = model, frozenset[str]()
         self.key = api_key(settings, *self.key_variables)
         self.url = base_url(settings, self.url_variable) or self.server
-        self.http = HttpClient(self.url, settings.timeout)
+        self.http = HttpClient(self.url, settings.timeout, settings.concurrency)
 
     def headers(self) -> dict[str, str]:
         """The headers of this protocol."""
@@ -367,7 +399,7 @@ def base_url(settings: Settings, variable: str) -> str:
     """The server's URL from the settings or the environment; empty if there is none."""
     url = (settings.base_url or os.environ.get(variable, "")).strip()
     with suppress(ValueError):  # of a malformed host or port
-        parts = urlsplit(url)
-        if not url or (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0):
+        parts = urllib3.util.parse_url(url)
+        if not url or (parts.scheme in ("http", "https") and parts.host and parts.port != 0):
             return url
     raise SettingsError(f"invalid server URL (base_url or {variable}): it must start with http:// or https://")

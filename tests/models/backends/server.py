@@ -12,7 +12,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -195,7 +195,10 @@ TROUBLES: dict[str, tuple[Reply, str]] = {
     ),
     "a reset": (Reply("4" * 99, reset_after=10), "connection"),
     "packed": (Reply(gzip.compress(b"4"), headers={"content-encoding": "gzip"}), "connection"),
-    "packed twice": (Reply(gzip.compress(b"4"), headers={"content-encoding": "gzip, gzip"}), "connection"),
+    "a bomb": (
+        Reply(gzip.compress(gzip.compress(bytes(2**26))), headers={"content-encoding": "gzip, gzip"}),
+        "connection",
+    ),
     **{
         f"no JSON: {body[:9]!r}": (Reply(body), "broken")
         for body in ("", "{", '{"content": ', f"<html>Sign in {KEY}</html>", b"\xff\xfe\x00", "[" * 100_000)
@@ -368,5 +371,6 @@ class Contract:
             with Scripted(Reply(self.said("4"))) as server, monkeypatch.context() as environment:
                 environment.setenv(name, f" {KEY}\n")
                 environment.setenv(self.url_variable, server.url)
-                assert self.load(Settings()).ask(PLAIN).text == "4"
+                with closing(self.load(Settings())) as backend:
+                    assert backend.ask(PLAIN).text == "4"
                 assert KEY in str(server.requests[0].headers)
