@@ -20,6 +20,7 @@ from onprompt import api, serial
 from onprompt.api import judges
 from onprompt.errors import ServerTrouble, UserError
 from onprompt.judges.claims import DISAGREE
+from onprompt.settings import Settings
 from onprompt.types import Found, Outcome
 from onprompt.wording import sentence
 from tests.judges.claim_server import (
@@ -161,10 +162,56 @@ def test_twenty_claims_cost_one_call_or_several_and_a_second_time_none(serve: Se
     second = onprompt.verify(PIXELS, MANY, settings=settings)
     assert len(requests) == 1
     assert (second.checks, second.value, second.usage.tokens_in) == (first.checks, first.value, 0)
-    few = settings.model_copy(update={"claims_per_call": 8})
+    few = settings.model_copy(update={"claims_per_call": 8, "reuse_answers": False})
     assert api.plan("verify", [item], settings=few).calls == 3
     assert onprompt.verify(PIXELS, MANY, settings=few).coverage == 1.0
     assert [len(asked(request)) for request in requests[1:]] == [8, 8, 4]
+
+
+@pytest.mark.parametrize("chances", [True, False], ids=["probabilities", "words"])
+def test_a_claim_is_paid_for_once_whatever_the_prompt(serve: Serve, chances: bool) -> None:
+    server = chances_of({OWL: 0.9, BRANCH: 0.2}) if chances else words_of({OWL: "cannot tell", BRANCH: "no"})
+    settings, requests = serve(server)
+    first = onprompt.verify(PIXELS, "an owl and a branch", settings=settings)
+    judges.close()  # as another process would
+    prompts = "a branch, an owl and a hat", "an owl and a hat"
+    items = [{"image": PIXELS, "prompt": prompt} for prompt in prompts]
+    assert api.plan("verify", items[:1], settings=settings)[1:3] == (1, 2)
+    second, third = (onprompt.verify(PIXELS, prompt, settings=settings) for prompt in prompts)
+    hat = "This can be seen in the image: hat."
+
+    def paid() -> list[list[str]]:
+        return [asked(request) for request in requests if chances or "logprobs" not in request.json]
+
+    assert paid() == [[OWL, BRANCH], [hat]]
+    for verdict, names in ((second, ("an owl", "a branch")), (third, ("an owl",))):
+        for name in names:
+            found, before = checks(verdict)[name], checks(first)[name]
+            assert (found.finding, found.probability) == (before.finding, before.probability)
+        assert ("no_probabilities" in verdict.flags) is not chances
+    assert (second.usage.tokens_in, third.usage.tokens_in) == (1200, 0), "of the question about the hat"
+    assert api.plan("verify", items, settings=settings)[1:3] == (0, 5)
+    onprompt.verify(np.full((20, 30, 3), 90, dtype=np.uint8), prompts[1], settings=settings)
+    onprompt.verify(PIXELS, prompts[1], settings=settings.model_copy(update={"temperature": 0.5}))
+    assert paid()[2:] == [[OWL, hat]] * 2, "about another image, and with another option"
+
+
+def test_a_claim_without_a_readable_reply_is_asked_again_with_the_next_prompt(serve: Serve) -> None:
+    settings, requests = serve(words_of({BRANCH: "perhaps"}))
+    onprompt.verify(PIXELS, "an owl and a branch", settings=settings)
+    onprompt.verify(PIXELS, "a branch, an owl and a hat", settings=settings)
+    assert asked(requests[-1]) == [BRANCH, "This can be seen in the image: hat."]
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_recorded_claims_are_replayed_whatever_is_cached(serve: Serve, tmp_path: Path, reads: bool) -> None:
+    prompts, path = ("an owl and a branch", "a branch, an owl and a hat"), tmp_path / "recorded.jsonl"
+    settings, requests = serve(chances_of({BRANCH: 0.2}), record=path)
+    recorded = [onprompt.verify(PIXELS, prompt, settings=settings) for prompt in prompts]
+    assert [len(asked(request)) for request in requests] == [2, 3]
+    again = Settings(judge="claims", model=f"replay/{path}", answers=tmp_path / "other.sqlite", reuse_answers=reads)
+    for prompt, verdict in zip(prompts, recorded, strict=True):
+        assert onprompt.verify(PIXELS, prompt, settings=again).value == verdict.value
 
 
 @pytest.mark.parametrize("chances", [True, False], ids=["probabilities", "words"])

@@ -1,6 +1,7 @@
 """The judge that asks a model about claims: all of a prompt's, or with `measured` those that evidence leaves open.
 
 With `measured` each claim is put to the model with what was measured, with `crops` also with its region of the image.
+An answer is cached by its claim: another prompt with the same claim about the same image does not ask again.
 
 A probability for each claim follows Soft-TIFA (arXiv 2512.16853); that details of absent objects are not asked about
 follows DSG (arXiv 2310.18235). The claims come from our parser, and the rubric turns their probabilities into a score.
@@ -115,6 +116,8 @@ class ClaimsJudge(ModelJudge):
             self.bound_by = client.bound_by if client.bound_by == "model" else self.evidence.bound_by
         several = settings.claims_per_call > 1 and not client.keeps_images
         self.together = bool(rubric.observe) or several  # in one question
+        # A recording is asked the same questions again, whatever is cached.
+        self.reuses_claims = self.together and not settings.record and client.identity["backend"] != "replay"
         name = "claims-edit" if rubric.observe else "claims" if self.together else "claims-single"
         name += "-measured" if settings.measured and not rubric.observe else ""
         self.text = text(f"{name}-1")
@@ -135,13 +138,15 @@ class ClaimsJudge(ModelJudge):
 
     def judge(self, sample: Sample) -> Verdict:
         observed = self.observe(sample)
-        claims, replies = self.open_claims(sample, observed), dict[str, Reply]()  # by sentence
+        claims = self.open_claims(sample, observed)
         answers, unreadable, asked_again = list[Answer](), list[UnreadableAnswer](), False
+        replies = self.known(sample, claims, answers)  # by sentence
         for part in self.turns(claims, replies):
             before = len(answers)
             try:
                 read = partial(self.read, claims=part)
-                replies |= self.ask(self.question(sample, part), read, answers)
+                replies |= (found := self.ask(self.question(sample, part), read, answers))
+                self.remember(sample, part, found, answers[-1].model)
             except UnreadableAnswer as why:
                 unreadable.append(why)
                 replies |= {claim.sentence: UNREADABLE for claim in part}
@@ -168,8 +173,10 @@ class ClaimsJudge(ModelJudge):
 
     def questions(self, sample: Sample) -> Iterator[Question]:
         """All that would be asked if every object is there, unless a cached answer says that it is not."""
-        replies: dict[str, Reply] = {}
-        for part in self.turns(self.open_claims(sample, self.observe(sample)), replies):
+        claims = self.open_claims(sample, self.observe(sample))
+        replies = self.known(sample, claims, [])
+        yield from (self.question(sample, [claim]) for claim in claims if claim.sentence in replies)
+        for part in self.turns(claims, replies):
             yield (question := self.question(sample, part))
             answer = self.client.cached(key_of(question, self.client.identity))
             with suppress(UnreadableAnswer):
@@ -226,7 +233,8 @@ class ClaimsJudge(ModelJudge):
         One by one, objects come first, and then details of those that may be there by the replies so far.
         """
         if self.together:
-            distinct, size = unique(claims), self.settings.claims_per_call
+            distinct = [claim for claim in unique(claims) if claim.sentence not in replies]
+            size = self.settings.claims_per_call
             yield from (distinct[start : start + size] for start in range(0, len(distinct), size))
             return
         objects = unique(claim for claim in claims if asserts_object(claim.check))
@@ -263,6 +271,28 @@ class ClaimsJudge(ModelJudge):
         """A reply to each claim; UnreadableAnswer if none can be used."""
         replies = read_replies(answer, len(claims)) if self.together else [read_single(answer)]
         return {claim.sentence: reply for claim, reply in zip(claims, replies, strict=True)}
+
+    def known(self, sample: Sample, claims: Sequence[OpenClaim], answers: list[Answer]) -> dict[str, Reply]:
+        """The replies that are cached by their claims; their answers are added to the others."""
+        replies: dict[str, Reply] = {}
+        for claim in unique(claims) if self.reuses_claims else ():
+            if answer := self.client.cached(key_of(self.question(sample, [claim]), self.client.identity)):
+                with suppress(UnreadableAnswer):
+                    replies |= self.read(answer, [claim])
+                    answers.append(answer)
+        return replies
+
+    def remember(self, sample: Sample, claims: Sequence[OpenClaim], replies: Mapping[str, Reply], model: str) -> None:
+        """Cache each reply of several as the answer to a question about its claim alone."""
+        for claim in claims if len(claims) > 1 else ():
+            reply = replies[claim.sentence]
+            if not reply.error:
+                word = ANSWERS[-1] if reply.yes is None else YES_NO[reply.yes < 0.5]
+                said = json.dumps({"1": word})
+                start = said.index(word)
+                chances = {"yes": reply.yes, "no": 1 - reply.yes} if reply.known and reply.yes is not None else {}
+                spots = (TokenProbs(start, start + len(word), chances),) if chances else ()
+                self.client.remember(self.question(sample, [claim]), Answer(said, model=model, token_probs=spots))
 
 
 def unique(claims: Iterable[OpenClaim]) -> list[OpenClaim]:

@@ -51,6 +51,10 @@ class ModelClient:
         """The answer from the cache, if the settings allow its use."""
         return self.answers.get(key) if self.settings.reuse_answers else None
 
+    def remember(self, question: Question, answer: Answer) -> None:
+        """Store an answer that was part of another, as that to a question of its own."""
+        self.answers.put(key_of(question, self.identity), {**self.identity, **options(question)}, answer)
+
     def new_answer(self, question: Question, key: str) -> Answer:
         """The backend's answer with its cost, stored before it is returned."""
         reserved, cost = self.price.of(most(question)) if self.price else 0.0, 0.0
