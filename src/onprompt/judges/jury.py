@@ -106,7 +106,8 @@ class JuryJudge(Judge):
         verdicts = {name: result for name, result in by_name.items() if isinstance(result, Verdict)}
         if not verdicts.keys() - {EVIDENCE}:
             raise no_model_answered(by_name)
-        measured = verdicts.get(EVIDENCE)
+        # Its checks say what could not be checked, even if that is all and it has no weight.
+        measured = next((each for each in results if isinstance(each, Verdict) and each.judge == EVIDENCE), None)
         heard = [
             Voice(name, error=str(result))
             if isinstance(result, OnpromptError)
@@ -131,15 +132,16 @@ class JuryJudge(Judge):
             flags=tuple(flag for flag, holds in flags.items() if holds),
             measures={**(measured or closest).measures, "spread": spread},
             answers=tuple(answer for result in results for answer in getattr(result, "answers", ())),
-            provenance=self.provenance(verdicts, measured or closest),
+            provenance=self.provenance(results, measured or closest),
             voices=voices,
         )
 
-    def provenance(self, verdicts: Mapping[str, Verdict], main: Verdict) -> dict[str, Any]:
+    def provenance(self, results: Sequence[Result], main: Verdict) -> dict[str, Any]:
         """All that is needed to reproduce a verdict, of each member."""
         members = {
-            name: {key: value for key, value in verdict.provenance.items() if key not in NOT_REPRODUCED}
-            for name, verdict in verdicts.items()
+            name: {key: value for key, value in result.provenance.items() if key not in NOT_REPRODUCED}
+            for name, result in zip(self.names, results, strict=True)
+            if isinstance(result, Verdict)
         }
         chosen = {key: value for key, value in self.settings.model_dump(mode="json").items() if key in SETTINGS}
         settings = {**main.provenance.get("settings", {}), **chosen}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,21 @@ def test_the_evidence_has_a_voice(serve: Serve) -> None:
     assert measured.value < 0.5, "the image is grey"
     without, _ = serve(says(4), says(4))
     assert len(onprompt.verify(PIXELS, "a dog", settings=without).voices) == 2
+
+
+@pytest.mark.models
+def test_evidence_that_could_check_nothing_has_no_weight_but_says_so(
+    serve: Serve, named_photo: Callable[[str], Path]
+) -> None:
+    photo, prompt = named_photo("coffee.png"), "Sieben Katzen sitzen auf einem Tisch"
+    settings, _ = serve(says(4), says(4), jury_evidence_weight=0.2)
+    verdict = onprompt.verify(photo, prompt, settings=settings)
+    measured = onprompt.verify(photo, prompt, judge="evidence", settings=settings)
+    voice = verdict.voices[2]
+    assert (verdict.value, voice.weight, voice.error) == (1.0, 0.0, "nothing could be checked")
+    assert (verdict.checks, verdict.coverage) == (measured.checks, 0.0)
+    assert verdict.checks
+    assert verdict.provenance["members"]["evidence"]["judge"] == "evidence"
 
 
 @pytest.mark.models
