@@ -70,21 +70,6 @@ def trouble(kind: str, wait: float | None = None) -> ServerTrouble:
 # -- retries -----------------------------------------------------------------------------------------------------------
 
 
-def test_server_errors_are_retried_and_the_last_says_how_often(opened: Open) -> None:
-    backend = Scripted(trouble("server"), trouble("timeout"), FOUR)
-    assert opened(backend).ask(QUESTION).text == "4"
-    assert len(backend.times) == 3
-    with pytest.raises(ServerTrouble, match=r"oops \(after 4 attempts\)"):
-        opened(Scripted(trouble("server"))).ask(QUESTION)
-
-
-def test_a_rejected_question_is_not_retried(opened: Open) -> None:
-    backend = Scripted(Rejected("no such model"))
-    with pytest.raises(Rejected):
-        opened(backend).ask(QUESTION)
-    assert len(backend.times) == 1
-
-
 def test_backoff_grows(opened: Open) -> None:
     backend = Scripted(trouble("server"))
     with pytest.raises(ServerTrouble):
