@@ -54,7 +54,7 @@ MAY: dict[str, set[str]] = {
         *("types", "weights", "wording"),
     },
     "pytest_plugin": {"api", "errors", "plugins", "report", "rubrics", "samples", "types", "wording"},
-    "trackers": {"errors", "plugins", "report", "runs"},
+    "trackers": {"errors", "plugins", "report", "runs", "types"},
     "__main__": {"cli"},
     "__init__": {"api", "errors", "settings", "types", "wording"},
 }

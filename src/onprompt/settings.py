@@ -152,7 +152,6 @@ class Settings(BaseModel):
     timeout: float = number(120.0, "seconds that a request may take", 0.01, 3600)
     retries: int = integer(5, "how often a request is retried after a server error", 0, 100)
     backoff: float = number(0.5, "seconds before the first retry; doubled with each, with random jitter", 0, 60)
-    breaker_pause: float = number(30.0, "seconds before a server that is down is asked again", 0, 86400)
     price_in: float | None = Field(default=None, ge=0, description="US dollars per million input tokens")
     price_out: float | None = Field(default=None, ge=0, description="US dollars per million output tokens")
     budget: float | None = Field(default=None, gt=0, description="most US dollars to spend")

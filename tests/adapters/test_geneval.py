@@ -75,10 +75,6 @@ def test_the_snippet_writes_what_geneval_reads(outputs: Path, capsys: pytest.Cap
     assert (both["tag"], both["correct"], both["reason"]) == ("two_object", False, "a laptop: MISSING")
     assert json.loads(both["metadata"])["prompt"] == both["prompt"] == PROMPTS["two_object"]
     assert Path(cup["filename"]).is_file()
-    left, top, right, bottom, confidence = json.loads(cup["details"])["cup"][0]
-    assert 0 <= left < right <= 600
-    assert 0 <= top < bottom <= 400
-    assert 0.5 < confidence <= 1
     broken, mood = lines(Path("results.left_out.jsonl"))
     assert "is not an image" in broken["why"]
     assert broken["filename"].endswith("0001.png")

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import onprompt
-from onprompt import api
 from onprompt.api import judges
-from onprompt.errors import ServerTrouble
 from onprompt.rubrics.verify import RUBRIC
 from onprompt.runs import datasets
 from onprompt.runs.run import JudgeJob, run
@@ -51,22 +48,3 @@ def test_fifty_runs_leave_no_file_open(serve: Serve, tmp_path: Path, judge: str)
         once(number)
     judges.close()
     assert {name for name in open_files() if str(tmp_path) in name} == before == set()
-
-
-def test_after_failures_and_interruptions_the_next_judge_judges(serve: Serve, tmp_path: Path) -> None:
-    failing, _ = serve(Reply("down", 500), judge="vlm")
-    settings, requests = serve(Reply(completion("(3)")), judge="vlm")
-    items = [{"image": PIXELS, "prompt": f"{number} owls"} for number in range(2, 8)]
-    for turn in range(5):
-        with pytest.raises(ServerTrouble):
-            onprompt.verify(PIXELS, f"{turn} cats", settings=failing)
-        fresh = settings.model_copy(update={"answers": tmp_path / f"{turn}.sqlite"})
-        begun = api.judge_many("verify", items, settings=fresh)
-        next(iter(begun))
-        begun.close()  # type: ignore[attr-defined]  # a generator; as Ctrl-C does
-        assert onprompt.verify(PIXELS, "an owl", settings=fresh).score == 3
-        judges.drop(judges.get(RUBRIC, fresh))
-        assert onprompt.verify(PIXELS, "a hat", settings=fresh).score == 3
-    judges.close()
-    assert not {name for name in open_files() if str(tmp_path) in name}
-    assert requests

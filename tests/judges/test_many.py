@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import onprompt
 from onprompt import Verdict
 from onprompt.errors import ImageError
@@ -21,24 +23,21 @@ def test_many_are_judged_like_one(tmp_path: Path) -> None:
     assert [each.value for each in found if isinstance(each, Verdict)] == [each.value for each in alone]
 
 
-def test_threads_may_come_first_in_a_fresh_process() -> None:
-    program = f"""
-import onprompt
-items = [dict(image={str(photo_path("coffee.png"))!r}, prompt=prompt) for prompt in {PROMPTS!r}]
-print([found.score for found in onprompt.judge_many("verify", items)])
-"""
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert run.returncode == 0, run.stderr
-    assert run.stdout == f"{[onprompt.verify(photo_path('coffee.png'), prompt).score for prompt in PROMPTS]}\n"
-
-
-def test_a_pool_of_threads_may_make_the_first_calls() -> None:
+@pytest.mark.parametrize(
+    "how",
+    [
+        "onprompt.judge_many('verify', [dict(image=photo, prompt=prompt) for prompt in prompts])",
+        "ThreadPoolExecutor(8).map(lambda prompt: onprompt.verify(photo, prompt), prompts)",
+    ],
+)
+def test_threads_may_come_first_in_a_fresh_process(how: str) -> None:
+    photo = str(photo_path("coffee.png"))
     program = f"""
 from concurrent.futures import ThreadPoolExecutor
 import onprompt
-with ThreadPoolExecutor(8) as pool:
-    print(list(pool.map(lambda _: onprompt.verify({str(photo_path("coffee.png"))!r}, "a spoon").score, range(8))))
+photo, prompts = {photo!r}, {PROMPTS!r}
+print([found.score for found in {how}])
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
-    assert run.stdout == f"{[onprompt.verify(photo_path('coffee.png'), 'a spoon').score] * 8}\n"
+    assert run.stdout == f"{[onprompt.verify(photo, prompt).score for prompt in PROMPTS]}\n"

@@ -88,7 +88,7 @@ def test_edits_get_the_rest_of_the_budget_and_are_left_out_where_no_judge_takes_
     settings = Settings(judge="vlm", model=model, answers=answers, price_in=1, price_out=1, budget=0.5)
     judge = api.judges.get(VERIFY, settings)
     assert isinstance(judge, VlmJudge)
-    judge.client.budget.purse.spent = 0.375
+    judge.client.budget.spent = 0.375
     (_, _, first), (rubric, cases, last) = batches(PROBES, VERIFY, settings)
     assert (first.budget, rubric.name, len(cases), last.budget) == (0.5, "edit", 18, 0.125)
     assert len(list(batches(PROBES, VERIFY, settings.model_copy(update={"judge": "claims"})))) == 1

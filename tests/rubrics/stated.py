@@ -1,14 +1,9 @@
-"""Answers of `stated.txt` with every score, and each beside every clutter; and those of `by_hand.txt`.
-
-python -m tests.rubrics.stated tells what becomes of all of them.
-"""
+"""Answers of `stated.txt` with every score, and each beside every clutter; and those of `by_hand.txt`."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -113,25 +108,3 @@ def is_held(wanted: str, said: str) -> bool:
     if not said.isdecimal():
         return said == wanted or wanted[-1] in "-?"
     return said == wanted.rstrip("?")
-
-
-def main() -> None:
-    """All answers that are refused though plain, and all that become another score."""
-    for rubric in ("verify", "rate"):
-        for name, answers in (("plain", plain(rubric)), ("cluttered", cluttered(rubric))):
-            counts = Counter[str]()
-            for text, score in answers:
-                said = outcome(rubric, text)
-                kind = "right" if said == score else "WRONG" if said.isdecimal() else "refused"
-                counts[kind] += 1
-                if kind == "WRONG" or (kind == "refused" and name == "plain"):
-                    sys.stdout.write(f"{rubric} {kind}: expected {score}, got {said}: {text!r}\n")
-            sys.stdout.write(f"{rubric} {name}: {dict(counts)}\n")
-    for rubric in RUBRICS:
-        for text, wanted in by_hand(rubric):
-            if not is_held(wanted, said := outcome(rubric, text)):
-                sys.stdout.write(f"{rubric}: expected {wanted}, got {said}: {text!r}\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -8,8 +8,8 @@ import random
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -41,121 +41,22 @@ SHA256 = {
 LONG = 1_000_000  # characters
 SHORT = 10_000  # enough for a time that grows with the square to show
 SOON = 0.9  # seconds for an answer that long, on a machine with other things to do
-FRAGMENTS = (
-    *("(", ")", "[", "]", "{", "}", "*", ":", '"', "'", ",", ".", "/", "-", "\\", "\n", " ", "`", "```", "```json\n"),
-    *"0123456789",
-    *(
-        "Score",
-        "Reasoning",
-        "Score: ",
-        "Reasoning: ",
-        "Step 1",
-        "\nStep 3&4: ",
-        "\nStep 5",
-        "(4)",
-        "(2",
-        "４",
-        "٣",
-        "−",
-    ),
-    *(
-        "MISSING",
-        "“",
-        "”",
-        "‘",
-        "’",
-        "：",
-        "（",
-        "）",
-        "<think>",
-        "</think>",
-        "null",
-        "true",
-        "NaN",
-        "\\ud800",
-        "an owl",
-    ),
-    *('{"score": ', '"reasoning": ', '"image_id": "case-17"', '"online_factor_results": ', '"alignment": {"score": '),
-)
-# Units that are repeated up to LONG: what a pattern with two ways through a text would choke on.
-UNITS = (
-    *(
-        "(",
-        ")",
-        "*",
-        "[",
-        "{",
-        "}",
-        '"',
-        "'",
-        "“",
-        "‘",
-        "`",
-        "#",
-        "-",
-        ">",
-        "_",
-        "\\",
-        " ",
-        "\n",
-        "\t",
-        "\r\n",
-        ":",
-        ",",
-    ),
-    *("1", "４", "（", "(1", "(*", "( ", "(1)", "(1) a ", "(9) a\n", "(1/1", "(1-", "1.", "(\n", "score (1) a", "\\("),
-    *("Score", "Score ", "Score:", "Score: ", "Score: 4\n", "Score: 4.", "*Score*", "Reasoning: ", "Reasoning: a\n"),
-    *(
-        "Step 1",
-        "Step 1\n",
-        "Step 1: [",
-        "Step 5\n",
-        "Step 5 (1) ",
-        "- Step",
-        "1. ",
-        "\nStep ",
-        "] Step 1",
-        "Step 1\n(1)",
-    ),
-    *("'a", "('a", "('a','", "('a', 'b') ", '"a" ', '("', '\\"', '"\\', '{"a":', '{"a": [', "[[", '{"score": 4, '),
-    *(
-        "```",
-        "```\n",
-        "``` ",
-        "<think>",
-        "</think>",
-        "<think> </think>",
-        "I'm sorry ",
-        "I can't ",
-        "as an AI ",
-        "\ud83d",
-    ),
-)
-# What such a repetition stands after and before, so that the readers do not turn back at the first character.
-FRAMES = (
-    *(("", ""), ("", "\n(4)"), ("Step 1: [", "]\nStep 5: (4)"), ("Step 3&4: ", "\n(4)"), ("(", "x"), ("(4", "x")),
-    *(
-        ("Reasoning: ", "\nScore: 4"),
-        ("Reasoning: a\nScore: ", "x"),
-        ("Score", ": 4"),
-        ("```json\n", "x"),
-        ("```", "```"),
-    ),
-    *(("{", "}"), ('{"score": ', "}"), ('{"reasoning": "', '", "score": 4}'), ("<think>", "</think>(4)"), ("\n", "x")),
-)
+# Fragments of answers; units, which are repeated: a pattern with two ways through a text chokes on them; and frames,
+# the starts and ends between which these stand, so that readers do not turn back at the first character.
+PIECES = json.loads((HERE / "pieces.json").read_text())
+FRAGMENTS, UNITS, FRAMES = PIECES["fragments"], PIECES["units"], PIECES["frames"]
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A block of a file: an answer and what has to come of it."""
 
     rubric: str
     name: str
     text: str
-    stop: str = "end"
-    expect: str = ""
-    flags: tuple[str, ...] = ()
-    checks: str = ""
+    stop: str
+    expect: str
+    flags: tuple[str, ...]
+    checks: str
 
     @property
     def scores(self) -> list[int]:
@@ -164,41 +65,30 @@ class Case:
 
 
 def cases(rubric: str) -> list[Case]:
-    """All blocks of a rubric's file."""
-    blocks = (HERE / f"{rubric}.txt").read_bytes().decode().removesuffix("\n").split("\n----\n")
-    return [case(rubric, block) for block in blocks]
-
-
-def case(rubric: str, block: str) -> Case:
-    """The lines of the head, a blank line, and the text to the last character."""
-    head, _, words = block.partition("\n\n")
-    given = dict(line.split(": ", 1) for line in head.split("\n"))
-    assert given.keys() <= {"name", "stop", "expect", "flags", "checks"}, head
-    flags = tuple(given.get("flags", "").split())
-    return Case(rubric, given["name"], words, given.get("stop", "end"), given["expect"], flags, given.get("checks", ""))
+    """All blocks of a rubric's file: the lines of the head, a blank line, and the text to the last character."""
+    found = []
+    for block in (HERE / f"{rubric}.txt").read_bytes().decode().removesuffix("\n").split("\n----\n"):
+        head, _, words = block.partition("\n\n")
+        given = dict(line.split(": ", 1) for line in head.split("\n"))
+        assert given.keys() <= {"name", "stop", "expect", "flags", "checks"}, head
+        flags, checks = tuple(given.get("flags", "").split()), given.get("checks", "")
+        found.append(Case(rubric, given["name"], words, given.get("stop", "end"), given["expect"], flags, checks))
+    return found
 
 
 CASES = [each for rubric in RUBRICS for each in cases(rubric)]
 READABLE = [each for each in CASES if each.scores]
 
 
-def ids(some: Sequence[Case]) -> list[str]:
-    """What pytest calls them."""
-    return [f"{each.rubric}: {each.name}" for each in some]
-
-
 def outcome(rubric: Rubric, words: str, stop: str = "end") -> str:
-    """The scores that are read, or the kind of the complaint."""
+    """The scores that are read, or the kind of the complaint, which has a reason and the raw text."""
     try:
         reading = read_answer(rubric, Answer(words, stop), SAMPLE)
-    except UnreadableAnswer as why:
-        return complaint(why, words)
-    assert all(score in rubric.factors[name] for name, score in reading.scores.items())
-    return " ".join(str(score) for score in reading.scores.values())
-
-
-def complaint(why: UnreadableAnswer, words: str) -> str:
-    """Its kind, if it is as it should be: with a reason and the raw text."""
+    except UnreadableAnswer as error:
+        why = error
+    else:
+        assert all(score in rubric.factors[name] for name, score in reading.scores.items())
+        return " ".join(str(score) for score in reading.scores.values())
     assert why.kind in UnreadableAnswer.KINDS
     assert why.text == words
     assert why.reason
@@ -213,35 +103,24 @@ def test_there_are_many_answers_and_no_two_alike(rubric: str) -> None:
     assert len({(each.text, each.stop) for each in found}) == len(found)
 
 
-@pytest.mark.parametrize("given", CASES, ids=ids(CASES))
+@pytest.mark.parametrize("given", CASES, ids=lambda each: f"{each.rubric}: {each.name}")
 def test_what_is_read(given: Case) -> None:
+    rubric = RUBRICS[given.rubric]
     assert given.scores or given.expect in UnreadableAnswer.KINDS
-    assert outcome(RUBRICS[given.rubric], given.text, given.stop) == given.expect
-
-
-@pytest.mark.parametrize("given", READABLE, ids=ids(READABLE))
-def test_what_is_read_besides_the_score(given: Case) -> None:
-    reading = read_answer(RUBRICS[given.rubric], Answer(given.text), SAMPLE)
+    assert outcome(rubric, given.text, given.stop) == given.expect
+    assert outcome(rubric, given.text.replace("\n", "\r\n"), given.stop) == given.expect, "line ends of another system"
+    thought = "<think>\nI'm sorry, I can't help. (1) Reasoning: hm Score: 2 {\"score\": 3} (\n</think>\n"
+    if "think" not in given.text:
+        assert outcome(rubric, thought + given.text, given.stop) == given.expect
+    if not given.scores:
+        return
+    reading = read_answer(rubric, Answer(given.text), SAMPLE)
     assert reading.flags == given.flags
     assert " | ".join(f"{claim_words(each.claim)} => {each.outcome}" for each in reading.checks) == given.checks
     assert reading.summary
     assert reading.reasons.keys() == reading.scores.keys()
-    assert {name: int(given.text[start]) for name, start in reading.starts.items()} == {
-        name: reading.scores[name] for name in reading.starts
-    }  # where it says that a score stands, it stands
-
-
-@pytest.mark.parametrize("rubric", RUBRICS)
-def test_line_ends_of_another_system_change_nothing(rubric: str) -> None:
-    for given in cases(rubric):
-        assert outcome(RUBRICS[rubric], given.text.replace("\n", "\r\n"), given.stop) == given.expect, given.name
-
-
-@pytest.mark.parametrize("rubric", RUBRICS)
-def test_thoughts_before_an_answer_change_nothing(rubric: str) -> None:
-    thought = "<think>\nI'm sorry, I can't help. (1) Reasoning: hm Score: 2 {\"score\": 3} (\n</think>\n"
-    for given in (each for each in cases(rubric) if "think" not in each.text):
-        assert outcome(RUBRICS[rubric], thought + given.text, given.stop) == given.expect, given.name
+    stand = {name: int(given.text[start]) for name, start in reading.starts.items()}
+    assert stand == {name: reading.scores[name] for name in stand}, "where it says that a score stands, it stands"
 
 
 @pytest.mark.parametrize(
@@ -283,18 +162,11 @@ def test_nothing_is_clipped(number: int) -> None:
 
 
 @pytest.mark.parametrize("rubric", RUBRICS)
-def test_any_string_is_read_or_complained_about(rubric: str) -> None:
+def test_any_string_and_any_damaged_answer_is_read_or_complained_about(rubric: str) -> None:
     dice = random.Random(f"readers of {rubric}")  # not a secret
-    for _ in range(2000):
-        words = "".join(dice.choices(FRAGMENTS, k=dice.randrange(1, 60)))
-        outcome(RUBRICS[rubric], words)
-
-
-@pytest.mark.parametrize("rubric", RUBRICS)
-def test_any_damaged_answer_is_read_or_complained_about(rubric: str) -> None:
-    dice = random.Random(f"damage to {rubric}")
     texts = [each.text for each in cases(rubric) if each.text]
     for _ in range(2000):
+        outcome(RUBRICS[rubric], "".join(dice.choices(FRAGMENTS, k=dice.randrange(1, 60))))
         words = dice.choice(texts)
         start = dice.randrange(len(words))
         outcome(RUBRICS[rubric], words[:start] + dice.choice(FRAGMENTS) + words[start + dice.randrange(4) :])
@@ -330,14 +202,13 @@ def test_a_very_long_answer_keeps_its_score() -> None:
 
 def within(limit: float, rubric: Rubric, words: str) -> bool:
     """Whether an answer is read in so many seconds, at the third try at the latest: others may use the machine."""
-    return any(seconds(rubric, words) < limit for _ in range(3))
 
+    def seconds() -> float:
+        start = time.process_time()
+        outcome(rubric, words)
+        return time.process_time() - start
 
-def seconds(rubric: Rubric, words: str) -> float:
-    """How long it takes to read an answer."""
-    start = time.process_time()
-    outcome(rubric, words)
-    return time.process_time() - start
+    return any(seconds() < limit for _ in range(3))
 
 
 # ---- the questions -------------------------------------------------------------------------------------------------
@@ -353,58 +224,31 @@ def spoken(parts: Sequence[Part]) -> str:
     return "".join(each for each in parts if isinstance(each, str))
 
 
-def shown(parts: Sequence[Part]) -> list[Picture]:
-    """The pictures of a question, in their order."""
-    return [each.picture for each in parts if isinstance(each, SentImage)]
-
-
 @pytest.mark.parametrize("name", SHA256)
 def test_the_judges_texts_are_those_that_we_were_given(name: str) -> None:
     assert hashlib.sha256(text(name).encode()).hexdigest() == SHA256[name]
     assert RUBRICS[name.removesuffix("-1")].text == text(name)
 
 
-def test_verify_asks_with_the_text_and_the_prompt() -> None:
+def test_questions_are_the_texts_with_the_inputs_in_their_places() -> None:
+    asked = '"make the woman\'s hat red"'
     parts = verify.ask(SAMPLE, show)
-    assert spoken(parts) == text("verify-1") + 'Input Prompt: "make the woman\'s hat red"'
-    assert shown(parts) == [PICTURE]
-    assert isinstance(parts[-1], SentImage)
-
-
-def test_rate_asks_with_the_text_and_the_prompt() -> None:
+    assert spoken(parts) == f"{text('verify-1')}Input Prompt: {asked}"
+    assert parts[-1] == show(PICTURE)
     parts = rate.ask(SAMPLE, show)
     assert spoken(parts) == text("rate-1") + SAMPLE.prompt
-    assert spoken(parts).endswith("\nUser prompt: make the woman's hat red")
-    assert shown(parts) == [PICTURE]
-
-
-def test_rate_asks_without_the_examples_too() -> None:
-    words = spoken(rate.ask_plainly(SAMPLE, show))
-    assert words.endswith("\nUser prompt: make the woman's hat red")
-    assert words.count("User prompt:") == 1
-    assert words.startswith(text("rate-1").partition("Please explain")[0])
-
-
-def test_edit_asks_with_the_text_and_what_it_names_put_in() -> None:
-    parts = edit.ask(SAMPLE, show)
-    inserted = ' "make the woman\'s hat red"', '\nimage_id: "case-17"'
-    words = spoken(parts)
-    assert all(words.count(each) == 1 for each in inserted)
-    assert words.endswith(inserted[1])
-    assert words.replace(inserted[0], "").removesuffix(inserted[1]) == text("edit-1")
-    assert shown(parts) == [BEFORE, PICTURE]
-
-
-def test_edit_puts_each_thing_where_it_is_named() -> None:
+    assert (spoken(parts).endswith("\nUser prompt: make the woman's hat red"), parts[0]) == (True, show(PICTURE))
+    plain = spoken(rate.ask_plainly(SAMPLE, show))
+    assert plain.endswith("\nUser prompt: make the woman's hat red")
+    assert plain.count("User prompt:") == 1
+    assert plain.startswith(text("rate-1").partition("Please explain")[0])
     head, before, between, after, rest = edit.ask(SAMPLE, show)
-    assert isinstance(head, str)
-    assert head.endswith("before any editing [input image]")
-    assert before == show(BEFORE)
-    assert isinstance(between, str)
-    assert between.endswith("the edit instruction [edited image]")
-    assert after == show(PICTURE)
-    assert isinstance(rest, str)
-    assert '[text instruction] "make the woman\'s hat red"\n' in rest
+    assert (before, after) == (show(BEFORE), show(PICTURE))
+    assert str(head).endswith("before any editing [input image]")
+    assert str(between).endswith("the edit instruction [edited image]")
+    assert f"[text instruction] {asked}\n" in str(rest)
+    named = f"{head}{between}{rest}".replace(f" {asked}", "").removesuffix('\nimage_id: "case-17"')
+    assert named == text("edit-1")
 
 
 def test_an_edit_needs_the_picture_before_it() -> None:

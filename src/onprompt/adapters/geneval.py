@@ -117,24 +117,10 @@ def image_fields(image: Generated) -> dict[str, Any]:
 
 
 def judgement(verdict: Verdict) -> dict[str, Any]:
-    """The fields of the result."""
+    """The fields of the result; `details`, GenEval's boxes in pixels, are left empty."""
     scale = load_rubric(verdict.rubric).factors.get("score")
     if scale is None:
         raise UserError(f"GenEval's `correct` needs an overall score, which {verdict.rubric!r} does not have")
     correct = verdict.score == scale[-1]
     why = "\n".join(f"{asked}: {found}" for asked, found in differences(verdict))
-    return {"correct": correct, "reason": why or ("" if correct else verdict.summary), "details": details(verdict)}
-
-
-def details(verdict: Verdict) -> str:
-    """The boxes of each class as GenEval has them: left, top, right, bottom in pixels, and the confidence."""
-    boxes: dict[str, list[list[float]]] = {}
-    try:
-        width, height = verdict.sample.picture.size
-    except OnpromptError:  # of a stored verdict, whose image is gone: without its size there are no pixels
-        return "{}"
-    for sighting in verdict.evidence.sightings if verdict.evidence else ():
-        box = sighting.box
-        corners = (box.left * width, box.top * height, box.right * width, box.bottom * height)
-        boxes.setdefault(sighting.label, []).append([*(round(corner, 1) for corner in corners), sighting.confidence])
-    return json.dumps(boxes)
+    return {"correct": correct, "reason": why or ("" if correct else verdict.summary), "details": "{}"}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from onprompt.runs.reading import Run, RunRow
 
 FORMATS = ("html", "markdown", "latex")  # of `report`
-TRACKERS = ", ".join(plugins.names("trackers"))
+TRACKERS = ("mlflow", "tensorboard", "wandb")
 
 
 @app.command()
@@ -93,7 +93,7 @@ def show_verdict(run: Run, sample: str, picture: Path | None, json: bool, captio
 def export(
     run_file: RunPath,
     to: Annotated[
-        str, typer.Option(help=f"csv, jsonl, parquet, claims.FORMAT (by claim), geneval, {TRACKERS}.")
+        str, typer.Option(help=f"csv, jsonl, parquet, claims.FORMAT (by claim), geneval, {', '.join(TRACKERS)}.")
     ] = "csv",
     out: Annotated[
         Path | None, typer.Option(help="The file to write. Default: NAME.verdicts.csv beside the run file.")
@@ -104,7 +104,7 @@ def export(
     from onprompt.runs import exporting
     from onprompt.runs.reading import Run
 
-    if to in plugins.names("trackers"):
+    if to in TRACKERS:
         from onprompt.trackers import track
 
         echo(f"logged to {track(run_file, to, configuration)}", err=True)

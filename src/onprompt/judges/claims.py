@@ -12,9 +12,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,17 +27,9 @@ from onprompt.evidence.edits.grade import JudgedEdit, grade
 from onprompt.evidence.observe import NOT_ENGLISH, Observations, is_animated, weight_objects
 from onprompt.judges import evidence
 from onprompt.language import parse
-from onprompt.models.asking import (
-    READER,
-    SHORT_ANSWER,
-    YES_NO,
-    AnswerJudge,
-    Ask,
-    check_prompt,
-    versions,
-    with_answers,
-)
-from onprompt.models.client import ModelClient, NotCached, open_client
+from onprompt.models.answer_store import key_of
+from onprompt.models.asking import READER, SHORT_ANSWER, YES_NO, ModelJudge, check_prompt, versions, with_answers
+from onprompt.models.client import ModelClient, open_client
 from onprompt.models.reading import answer_text, choice_probabilities, parse_answer, strict_json
 from onprompt.rubrics import object_schema, text
 from onprompt.settings import PRIVATE, Settings
@@ -71,6 +63,22 @@ ABSENT = 0.4  # probability of an object up to which its details are not asked a
 STATED_ODDS = 6.0  # log-odds of an edit that the model says was carried out, or was not
 DISAGREE = 0.25  # distance from .5 from which evidence says something that an answer can contradict
 NOT_ASKED = Finding(Found.NOT_ANSWERED, notes=("not_asked",))
+MARGIN = 0.15  # of a region's width and height, around it
+LARGE = 0.5  # share of the image from which a region is no closer look
+
+
+class OpenClaim(NamedTuple):
+    """A claim to ask about, as a sentence, with what was measured and the region of the image that it is about."""
+
+    check: Check
+    sentence: str
+    measured: str = ""
+    region: Picture | None = None
+
+    @property
+    def line(self) -> str:
+        """What the question says."""
+        return f"{self.sentence}\n   Measured: {self.measured}" if self.measured else self.sentence
 
 
 class Reply(NamedTuple):
@@ -82,9 +90,6 @@ class Reply(NamedTuple):
 
 
 UNREADABLE = Reply(error="unreadable")
-Asked = Sequence[tuple[Check, str]]  # the checks to ask about, each with its sentence
-MARGIN = 0.15  # of a region's width and height, around it
-LARGE = 0.5  # share of the image from which a region is no closer look
 
 
 def load(settings: Settings, rubric: Rubric) -> ClaimsJudge:
@@ -92,25 +97,7 @@ def load(settings: Settings, rubric: Rubric) -> ClaimsJudge:
     return ClaimsJudge(settings, rubric, open_client(settings))
 
 
-class Context(NamedTuple):
-    """What stands beside a claim: what was measured, and the region of the image that it is about."""
-
-    measured: str = ""
-    region: Picture | None = None
-
-
-@dataclass(slots=True)
-class Conversation:
-    """What the model has answered so far about one sample."""
-
-    context: Mapping[str, Context] = field(default_factory=dict)  # by sentence
-    replies: dict[str, Reply] = field(default_factory=dict)  # by sentence
-    answers: list[Answer] = field(default_factory=list)
-    unreadable: UnreadableAnswer | None = None  # the last answer of which nothing could be used
-    asked_again: bool = False
-
-
-class ClaimsJudge(AnswerJudge):
+class ClaimsJudge(ModelJudge):
     """Prompt → claims, with or without evidence → answers → checks → verdict."""
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
@@ -118,17 +105,19 @@ class ClaimsJudge(AnswerJudge):
             raise UserError(f"the judge 'claims' does not support {rubric.name!r}")
         if rubric.observe and not settings.measured:
             raise UserError(f"for {rubric.name!r} claims need evidence: --judge claims --measured")
-        super().__init__(settings, rubric, client)
-        # Verdicts store the model's name, not the path or address by which it was chosen.
-        self.settings = settings.model_copy(update={"model": client.name, "models": ()})
-        self.evidence = evidence.EvidenceJudge(self.settings, rubric) if settings.measured else None
-        if self.evidence:
-            self.recalls, self.slots = False, self.evidence.slots
-            self.bound_by = client.bound_by if client.bound_by == "model" else self.evidence.bound_by
-        several = settings.claims_per_call > 1 and not client.keeps_images
-        self.together = self.asks_again = bool(rubric.observe) or several  # in one question
         if settings.crops and not settings.measured:
             raise UserError("crops need evidence, which knows the regions: --judge claims --measured --crops")
+        # Verdicts store the model's name, not the path or address by which it was chosen.
+        super().__init__(settings.model_copy(update={"model": client.name, "models": ()}), client)
+        self.rubric = rubric
+        self.evidence = evidence.EvidenceJudge(self.settings, rubric) if settings.measured else None
+        if self.evidence:
+            self.slots = self.evidence.slots
+            self.bound_by = client.bound_by if client.bound_by == "model" else self.evidence.bound_by
+        several = settings.claims_per_call > 1 and not client.keeps_images
+        self.together = bool(rubric.observe) or several  # in one question
+        # A recording is asked the same questions again, whatever is cached.
+        self.reuses_claims = self.together and not settings.record and client.identity["backend"] != "replay"
         name = "claims-edit" if rubric.observe else "claims" if self.together else "claims-single"
         name += "-measured" if settings.measured and not rubric.observe else ""
         self.text = text(f"{name}-1")
@@ -147,40 +136,51 @@ class ClaimsJudge(AnswerJudge):
         known = self.evidence.identity if self.evidence else own
         return {**known, **self.about, "reader": READER, "asked": dict(self.client.identity)}
 
-    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        observed, asked, said = self.begin(sample)
-        for sentences in self.turns(asked, said.replies):
-            said.replies |= zip(sentences, self.replies(sample, sentences, ask, said), strict=True)
-        if said.unreadable and all(reply.error for reply in said.replies.values()) and not self.evidence:
-            raise with_answers(said.unreadable, said.answers)
-        answered = {id(check): said.replies[sentence] for check, sentence in asked if sentence in said.replies}
+    def judge(self, sample: Sample) -> Verdict:
+        observed = self.observe(sample)
+        claims = self.open_claims(sample, observed)
+        answers, unreadable, asked_again = list[Answer](), list[UnreadableAnswer](), False
+        replies = self.known(sample, claims, answers)  # by sentence
+        for part in self.turns(claims, replies):
+            before = len(answers)
+            try:
+                read = partial(self.read, claims=part)
+                replies |= (found := self.ask(self.question(sample, part), read, answers))
+                self.remember(sample, part, found, answers[-1].model)
+            except UnreadableAnswer as why:
+                unreadable.append(why)
+                replies |= {claim.sentence: UNREADABLE for claim in part}
+            asked_again |= len(answers) > before + 1
+        if unreadable and all(reply.error for reply in replies.values()) and not self.evidence:
+            raise with_answers(unreadable[-1], answers)
+        answered = {id(claim.check): replies[claim.sentence] for claim in claims if claim.sentence in replies}
         settled = settle(observed, answered, self.model)
-        answering = said.answers[0].model if said.answers else None
+        answering = answers[0].model if answers else None
         about = {**self.provenance(sample, settled), **self.about, "model_answering": answering}
         verdict = evidence.graded_verdict(sample, settled, self.rubric, self.settings, about)
-        usable = [reply for reply in said.replies.values() if reply.yes is not None]
+        usable = [reply for reply in replies.values() if reply.yes is not None]
         flags: dict[str, bool] = {
-            "claims_unanswered": any(reply.error for reply in said.replies.values()),
-            Flag.ASKED_AGAIN: said.asked_again,
-            Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in said.answers),
+            "claims_unanswered": any(reply.error for reply in replies.values()),
+            Flag.ASKED_AGAIN: asked_again,
+            Flag.USAGE_ESTIMATED: any(answer.usage.estimated for answer in answers),
             "no_probabilities": bool(usable) and not any(reply.known for reply in usable),
-            Flag.JUDGES_DISAGREE: any(contradicts(check, answered.get(id(check), UNREADABLE)) for check, _ in asked),
+            Flag.JUDGES_DISAGREE: any(
+                contradicts(each.check, answered.get(id(each.check), UNREADABLE)) for each in claims
+            ),
         }
         shown = (flag for flag, holds in flags.items() if holds)
-        return replace(verdict, flags=(*verdict.flags, *shown), answers=tuple(said.answers))
+        return replace(verdict, flags=(*verdict.flags, *shown), answers=tuple(answers))
 
-    def begin(self, sample: Sample) -> tuple[Observations | JudgedEdit, Asked, Conversation]:
-        """What is known, the claims to ask about, and the answers that they had earlier, for this prompt or another."""
-        observed = self.observe(sample)
-        asked = open_claims(observed)
-        said = Conversation(self.context(sample, observed, asked))
-        if self.together and not self.settings.record:  # one by one, the client finds them
-            for sentence in dict.fromkeys(sentence for _, sentence in asked):
-                with suppress(NotCached):
-                    answer = self.client.cached_answer(self.claim(sample, sentence, said.context))
-                    said.answers.append(answer)
-                    said.replies[sentence] = read_single(answer)
-        return observed, asked, said
+    def questions(self, sample: Sample) -> Iterator[Question]:
+        """All that would be asked if every object is there, unless a cached answer says that it is not."""
+        claims = self.open_claims(sample, self.observe(sample))
+        replies = self.known(sample, claims, [])
+        yield from (self.question(sample, [claim]) for claim in claims if claim.sentence in replies)
+        for part in self.turns(claims, replies):
+            yield (question := self.question(sample, part))
+            answer = self.client.cached(key_of(question, self.client.identity))
+            with suppress(UnreadableAnswer):
+                replies |= self.read(answer, part) if answer else {}
 
     def observe(self, sample: Sample) -> Observations | JudgedEdit:
         """What is known before the model is asked: all that can be measured, or only what the prompt asks for."""
@@ -205,109 +205,99 @@ class ClaimsJudge(AnswerJudge):
             "image_sha256": sample.picture.sha256,
         }
 
-    def turns(self, asked: Asked, replies: Mapping[str, Reply]) -> Iterator[list[str]]:
-        """The sentences of each question, none twice.
+    def open_claims(self, sample: Sample, observed: Observations | JudgedEdit) -> list[OpenClaim]:
+        """What was not measured with confidence, without details of objects that are not there.
+
+        Nothing of a blank image, which shows nothing, or of a prompt in another language, which the parser misreads.
+        """
+        if isinstance(observed, JudgedEdit):
+            operations = () if observed.observed.failure else observed.operations
+            return [OpenClaim(each.check, each.edit.phrase) for each in operations if is_open(each.check)]
+        if observed.image.blank or NOT_ENGLISH in observed.scene.flags:
+            return []
+        settled = [check for check in observed.checks if asserts_object(check) and not is_open(check)]
+        absent = {check.thing for check in settled if check.probability <= ABSENT}
+        boxes = {check.thing: check.box for check in reversed(observed.checks) if check.box}
+        claims = []
+        for check in observed.claims:
+            if is_open(check) and not absent & {check.thing, check.target}:
+                weakly = self.evidence and check.outcome is Outcome.LOW_CONFIDENCE  # an estimate is no measurement
+                measured = f"{finding_words(check)} (probability {check.probability:.2f})" if weakly else ""
+                closer = region(sample.picture, check.box or boxes.get(check.thing)) if self.settings.crops else None
+                claims.append(OpenClaim(check, claim_sentence(check, observed.scene), measured, closer))
+        return claims
+
+    def turns(self, claims: Sequence[OpenClaim], replies: Mapping[str, Reply]) -> Iterator[list[OpenClaim]]:
+        """The claims of each question, none twice.
 
         One by one, objects come first, and then details of those that may be there by the replies so far.
         """
         if self.together:
-            sentences = [each for each in dict.fromkeys(sentence for _, sentence in asked) if each not in replies]
+            distinct = [claim for claim in unique(claims) if claim.sentence not in replies]
             size = self.settings.claims_per_call
-            yield from (sentences[start : start + size] for start in range(0, len(sentences), size))
+            yield from (distinct[start : start + size] for start in range(0, len(distinct), size))
             return
-        presence = {check.thing: sentence for check, sentence in asked if asserts_object(check)}
+        objects = unique(claim for claim in claims if asserts_object(claim.check))
+        yield from ([claim] for claim in objects)
+        presence = {claim.check.thing: claim.sentence for claim in claims if asserts_object(claim.check)}
 
         def absent(check: Check) -> bool:
             found = [replies.get(presence.get(thing, ""), Reply()).yes for thing in (check.thing, check.target)]
             return any(yes is not None and yes <= ABSENT for yes in found)
 
-        done = set[str]()
-        for objects in (True, False):
-            checks = [pair for pair in asked if asserts_object(pair[0]) is objects]
-            wanted = dict.fromkeys(sentence for check, sentence in checks if objects or not absent(check))
-            sentences = [sentence for sentence in wanted if sentence not in done]
-            done.update(sentences)
-            yield from ([sentence] for sentence in sentences)
+        details = unique(claim for claim in claims if not asserts_object(claim.check) and not absent(claim.check))
+        asked = {claim.sentence for claim in objects}
+        yield from ([claim] for claim in details if claim.sentence not in asked)
 
-    def replies(self, sample: Sample, sentences: Sequence[str], ask: Ask, said: Conversation) -> list[Reply]:
-        """A reply to each claim of one question; an unreadable answer about several is asked for once more."""
-        question, before = self.question(sample, sentences, said.context), len(said.answers)
-        try:
-            read = partial(self.read, number=len(sentences))
-            replies = self.read_answer(question, read, said.answers, ask, attempts=1 + self.asks_again)
-        except UnreadableAnswer as why:
-            said.unreadable = why
-            return [UNREADABLE] * len(sentences)
-        finally:
-            said.asked_again |= len(said.answers) > before + 1
-        if self.together and not said.answers[-1].cached:
-            self.store(sample, dict(zip(sentences, replies, strict=True)), said.context, said.answers[-1].model)
-        return replies
-
-    def read(self, answer: Answer, number: int) -> list[Reply]:
-        """A reply to each claim; UnreadableAnswer if none can be used."""
-        return read_replies(answer, number) if self.together else [read_single(answer)]
-
-    def context(self, sample: Sample, observed: Observations | JudgedEdit, asked: Asked) -> dict[str, Context]:
-        """What is put to the model beside each claim."""
-        if not self.evidence or isinstance(observed, JudgedEdit):
-            return {}
-        boxes = {check.thing: check.box for check in reversed(observed.checks) if check.box}
-        found = {}
-        for check, sentence in asked:
-            weakly = check.outcome is Outcome.LOW_CONFIDENCE  # an estimate of the matcher is no measurement
-            measured = f"{finding_words(check)} (probability {check.probability:.2f})" if weakly else ""
-            box = check.box or boxes.get(check.thing)
-            found[sentence] = Context(measured, region(sample.picture, box) if self.settings.crops else None)
-        return found
-
-    def question(self, sample: Sample, sentences: Sequence[str], context: Mapping[str, Context]) -> Question:
+    def question(self, sample: Sample, claims: Sequence[OpenClaim]) -> Question:
         """The image, or both versions of one, regions of it, and one claim or several."""
-        beside = [context.get(sentence, Context()) for sentence in sentences]
-        lines = [
-            f"{sentence}\n   Measured: {each.measured}" if each.measured else sentence
-            for sentence, each in zip(sentences, beside, strict=True)
-        ]
-        numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
-        words = self.text.replace("{claims}", numbered if self.together else lines[0])
+        numbered = "\n".join(f"{number}. {claim.line}" for number, claim in enumerate(claims, 1))
+        words = self.text.replace("{claims}", numbered if self.together else claims[0].line)
         before = sample.pictures.get(self.rubric.source_image)
         shown: list[Part] = [self.show(picture) for picture in (before, sample.picture) if picture]
-        for number, each in enumerate(beside, 1):
-            if each.region:
-                shown += [f"\nRegion of the image for statement {number}:\n", self.show(each.region)]
+        for number, claim in enumerate(claims, 1):
+            if claim.region:
+                shown += [f"\nRegion of the image for statement {number}:\n", self.show(claim.region)]
         question = Question((Message("user", (*shown, words)),), temperature=self.settings.temperature)
         if not self.together:
             return replace(question, max_tokens=SHORT_ANSWER, choices=YES_NO)
-        answers = {str(number): {"type": "string", "enum": list(ANSWERS)} for number in range(1, len(sentences) + 1)}
+        answers = {str(number): {"type": "string", "enum": list(ANSWERS)} for number in range(1, len(claims) + 1)}
         schema = json.dumps(object_schema(answers)) if self.settings.structured is not False else ""
         wanted = YES_NO if self.settings.logprobs else ()
         max_tokens = self.settings.answer_tokens
         return replace(question, max_tokens=max_tokens, schema=schema, logprobs=self.settings.logprobs, words=wanted)
 
-    def claim(self, sample: Sample, sentence: str, context: Mapping[str, Context]) -> Question:
-        """One of several claims as a question of its own, under which its answer is cached."""
-        return replace(self.question(sample, [sentence], context), max_tokens=SHORT_ANSWER, schema="", choices=YES_NO)
+    def read(self, answer: Answer, claims: Sequence[OpenClaim]) -> dict[str, Reply]:
+        """A reply to each claim; UnreadableAnswer if none can be used."""
+        replies = read_replies(answer, len(claims)) if self.together else [read_single(answer)]
+        return {claim.sentence: reply for claim, reply in zip(claims, replies, strict=True)}
 
-    def store(self, sample: Sample, replies: Mapping[str, Reply], context: Mapping[str, Context], model: str) -> None:
-        """Cache each answer by its claim."""
-        for sentence, reply in replies.items():
+    def known(self, sample: Sample, claims: Sequence[OpenClaim], answers: list[Answer]) -> dict[str, Reply]:
+        """The replies that are cached by their claims; their answers are added to the others."""
+        replies: dict[str, Reply] = {}
+        for claim in unique(claims) if self.reuses_claims else ():
+            if answer := self.client.cached(key_of(self.question(sample, [claim]), self.client.identity)):
+                with suppress(UnreadableAnswer):
+                    replies |= self.read(answer, [claim])
+                    answers.append(answer)
+        return replies
+
+    def remember(self, sample: Sample, claims: Sequence[OpenClaim], replies: Mapping[str, Reply], model: str) -> None:
+        """Cache each reply of several as the answer to a question about its claim alone."""
+        for claim in claims if len(claims) > 1 else ():
+            reply = replies[claim.sentence]
             if not reply.error:
-                word = "cannot tell" if reply.yes is None else YES_NO[reply.yes < 0.5]
-                probabilities = {"yes": reply.yes, "no": round(1 - reply.yes, 6)} if reply.yes is not None else {}
-                found = (TokenProbs(0, len(word), probabilities),) if reply.known else ()
-                answer = Answer(word, model=model, token_probs=found)
-                self.client.remember(self.claim(sample, sentence, context), answer)
+                word = ANSWERS[-1] if reply.yes is None else YES_NO[reply.yes < 0.5]
+                said = json.dumps({"1": word})
+                start = said.index(word)
+                chances = {"yes": reply.yes, "no": 1 - reply.yes} if reply.known and reply.yes is not None else {}
+                spots = (TokenProbs(start, start + len(word), chances),) if chances else ()
+                self.client.remember(self.question(sample, [claim]), Answer(said, model=model, token_probs=spots))
 
-    def questions(self, sample: Sample) -> list[Question]:
-        """All that would be asked if every object is there, unless a cached answer says that it is not."""
-        questions: list[Question] = []
-        _, asked, said = self.begin(sample)
-        for sentences in self.turns(asked, said.replies):
-            questions.append(self.question(sample, sentences, said.context))
-            with suppress(NotCached, UnreadableAnswer):
-                found = self.read(self.client.cached_answer(questions[-1]), len(sentences))
-                said.replies |= zip(sentences, found, strict=True)
-        return questions
+
+def unique(claims: Iterable[OpenClaim]) -> list[OpenClaim]:
+    """Claims without those that are asked about in the same words."""
+    return list({claim.sentence: claim for claim in claims}.values())
 
 
 def region(picture: Picture, box: Box | None) -> Picture | None:
@@ -327,22 +317,6 @@ def region(picture: Picture, box: Box | None) -> Picture | None:
 
     place = ",".join(f"{share:.4f}" for share in (left, top, right, bottom))
     return Picture(picture.name, f"{picture.sha256}@{place}", decode, picture.frame, picture.side)
-
-
-def open_claims(observed: Observations | JudgedEdit) -> Asked:
-    """What was not measured with confidence, each as a sentence, without details of objects that are not there.
-
-    Nothing of a blank image, which shows nothing, or of a prompt in another language, which the parser misreads.
-    """
-    if isinstance(observed, JudgedEdit):
-        operations = () if observed.observed.failure else observed.operations
-        return [(each.check, each.edit.phrase) for each in operations if is_open(each.check)]
-    if observed.image.blank or NOT_ENGLISH in observed.scene.flags:
-        return []
-    settled = [check for check in observed.checks if asserts_object(check) and not is_open(check)]
-    absent = {check.thing for check in settled if check.probability <= ABSENT}
-    asked = [check for check in observed.claims if is_open(check) and not absent & {check.thing, check.target}]
-    return [(check, claim_sentence(check, observed.scene)) for check in asked]
 
 
 def is_open(check: Check) -> bool:

@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 MEASURED_ENOUGH = 0.5  # share of an edit's operations
 REVIEW_WIDTH = 0.75  # of the interval, above which a verdict needs review
-PACKAGES = (
-    *("onprompt", "numpy", "opencv-python-headless", "openvino", "pillow", "rapidocr"),
-    "tokenizers",
-)
+PACKAGES = ("onprompt", "numpy", "opencv-python-headless", "openvino", "pillow", "rapidocr", "tokenizers")
 
 
 def load(settings: Settings, rubric: Rubric) -> EvidenceJudge:

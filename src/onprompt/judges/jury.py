@@ -23,8 +23,8 @@ from onprompt.judges.claims import ClaimsJudge
 from onprompt.judges.evidence import EvidenceJudge
 from onprompt.judges.vlm import VlmJudge
 from onprompt.models import voices as combining
-from onprompt.models.answer_store import AnswerStore
-from onprompt.models.client import SharedBudget, open_client, settings_by_model
+from onprompt.models.budget import Budget
+from onprompt.models.client import for_model, open_client
 from onprompt.models.voices import CLAIMS, EVIDENCE
 from onprompt.settings import Settings
 from onprompt.types import Asks, Flag, Judge, JudgePlan, Rubric, Sample, Usage, Verdict, Voice
@@ -44,21 +44,21 @@ def load(settings: Settings, rubric: Rubric) -> JuryJudge:
     """The judge for the models of the settings, and the evidence where the rubric supports it."""
     if not rubric.text:
         raise UserError(f"the rubric {rubric.name!r} has no question for a model")
-    asked = settings_by_model(settings)
+    asked = [for_model(name, settings) for name in settings.models or filter(None, [settings.model])]
     if not asked:
         raise UserError("a jury needs a model: --model BACKEND/MODEL, such as openai/gpt-5.2")
-    shared = SharedBudget(settings.budget), AnswerStore(settings.answers)
-    models = [load_member(each, rubric, *shared) for each in asked]
+    budget = Budget(settings.budget)
+    models = [load_member(each, rubric, budget) for each in asked]
     measuring = settings.model_copy(update={"model": "", "models": ()})
     heard = settings.jury_evidence_weight > 0 and rubric.grade is not None
     return JuryJudge(settings, models, evidence.load(measuring, rubric) if heard else None)
 
 
-def load_member(settings: Settings, rubric: Rubric, purse: SharedBudget, store: AnswerStore) -> VlmJudge | ClaimsJudge:
+def load_member(settings: Settings, rubric: Rubric, budget: Budget) -> VlmJudge | ClaimsJudge:
     """The judge for one model: by the rubric's own question, or claim by claim."""
     plain = settings.model_copy(update={"model": settings.model.removeprefix(CLAIMS)})
     kind = VlmJudge if plain.model == settings.model else ClaimsJudge
-    return kind(plain, rubric, open_client(plain, purse, store))
+    return kind(plain, rubric, open_client(plain, budget))
 
 
 class JuryJudge(Judge):
@@ -76,7 +76,6 @@ class JuryJudge(Judge):
         self.model = ", ".join(self.asked)
         self.slots = AHEAD * max(judge.slots for judge in models)
         self.bound_by = "model" if any(judge.bound_by == "model" for judge in self.members) else "server"
-        self.recalls = measured is None and all(judge.recalls for judge in models)
         # Each model has its own threads, so that none takes those of another, or exceeds its own limit.
         pools = {judge.model: ThreadPoolExecutor(judge.slots, initializer=use_single_core) for judge in self.members}
         self.pools = [pools[judge.model] for judge in self.members]
@@ -100,23 +99,21 @@ class JuryJudge(Judge):
         ]
         return self.combine([future.result() for future in pending])
 
-    def recall(self, sample: Sample) -> Verdict | None:
-        """The verdict if all answers of all models are cached."""
-        results = []
-        for judge in self.models:
-            if (result := attempt(judge.recall, sample)) is None:
-                return None
-            results.append(result)
-        return self.combine(results)
-
     def combine(self, results: Sequence[Result]) -> Verdict:
         """What the members' results come to."""
         by_name = dict(zip(self.names, map(usable, results), strict=True))
         verdicts = {name: result for name, result in by_name.items() if isinstance(result, Verdict)}
         if not verdicts.keys() - {EVIDENCE}:
             raise no_model_answered(by_name)
-        measured = verdicts.get(EVIDENCE)
-        voices = combining.with_shares([statement(name, result) for name, result in by_name.items()], self.settings)
+        # Its checks say what could not be checked, even if that is all and it has no weight.
+        measured = next((each for each in results if isinstance(each, Verdict) and each.judge == EVIDENCE), None)
+        heard = [
+            Voice(name, error=str(result))
+            if isinstance(result, OnpromptError)
+            else Voice(name, 0.0, result.value, result.factors, result.summary, result.flags)
+            for name, result in by_name.items()
+        ]
+        voices = combining.with_shares(heard, self.settings)
         value, spread = combining.mean_value(voices), combining.spread(voices)
         closest = verdicts[combining.nearest(voices, value).name]
         flags = {
@@ -134,15 +131,16 @@ class JuryJudge(Judge):
             flags=tuple(flag for flag, holds in flags.items() if holds),
             measures={**(measured or closest).measures, "spread": spread},
             answers=tuple(answer for result in results for answer in getattr(result, "answers", ())),
-            provenance=self.provenance(verdicts, measured or closest),
+            provenance=self.provenance(results, measured or closest),
             voices=voices,
         )
 
-    def provenance(self, verdicts: Mapping[str, Verdict], main: Verdict) -> dict[str, Any]:
+    def provenance(self, results: Sequence[Result], main: Verdict) -> dict[str, Any]:
         """All that is needed to reproduce a verdict, of each member."""
         members = {
-            name: {key: value for key, value in verdict.provenance.items() if key not in NOT_REPRODUCED}
-            for name, verdict in verdicts.items()
+            name: {key: value for key, value in result.provenance.items() if key not in NOT_REPRODUCED}
+            for name, result in zip(self.names, results, strict=True)
+            if isinstance(result, Verdict)
         }
         chosen = {key: value for key, value in self.settings.model_dump(mode="json").items() if key in SETTINGS}
         settings = {**main.provenance.get("settings", {}), **chosen}
@@ -155,7 +153,7 @@ class JuryJudge(Judge):
         return total(self.model, parts)._replace(faults=parts[0].faults, parts=parts if len(parts) > 1 else ())
 
     def spent(self) -> float:
-        return self.models[0].spent()  # all models have one purse
+        return self.models[0].spent()  # all models have one budget
 
     def stop(self) -> None:
         for judge in self.models:
@@ -168,7 +166,7 @@ class JuryJudge(Judge):
             judge.close()
 
 
-def attempt(method: Callable[[Sample], Any], sample: Sample) -> Any:
+def attempt(method: Callable[[Sample], Verdict], sample: Sample) -> Result:
     """What a member says, or why it can't: only errors that leave the others standing."""
     try:
         return method(sample)
@@ -178,23 +176,14 @@ def attempt(method: Callable[[Sample], Any], sample: Sample) -> Any:
         return error
 
 
-def statement(name: str, result: Result) -> Voice:
-    """What a member says; evidence without any check or estimate says nothing."""
-    if isinstance(result, OnpromptError):
-        return Voice(name, error=str(result))
-    if name == EVIDENCE and is_placeholder(result):
-        return Voice(name, factors=result.factors, summary=result.summary, flags=result.flags, error=NOTHING_CHECKED)
-    return Voice(name, 0.0, result.value, result.factors, result.summary, result.flags)
-
-
 def usable(result: Result) -> Result:
-    """A result, or why it says nothing: a model can't be asked claim by claim about a prompt without claims."""
-    empty = isinstance(result, Verdict) and result.judge != EVIDENCE and is_placeholder(result)
+    """A result, or why it says nothing; its answers were paid for all the same."""
+    empty = isinstance(result, Verdict) and is_placeholder(result)
     return PromptError(NOTHING_CHECKED) if empty else result
 
 
 def is_placeholder(verdict: Verdict) -> bool:
-    """Whether evidence has nothing to say: nothing could be checked, and nothing was estimated."""
+    """Whether a verdict by claims says nothing: nothing could be checked, and nothing was estimated."""
     return Flag.NOT_VERIFIABLE in verdict.flags and not any(check.source == MATCHER for check in verdict.checks)
 
 
@@ -209,12 +198,9 @@ def total(model: str, plans: Sequence[JudgePlan]) -> JudgePlan:
 def no_model_answered(results: Mapping[str, Result]) -> OnpromptError:
     """The error of a jury without a model: of an unreadable answer, which was paid for, or else of the first server."""
     errors = {name: result for name, result in results.items() if isinstance(result, OnpromptError)}
-    message = jury_failed({name: str(error) for name, error in errors.items()})
     unreadable = [error for error in errors.values() if isinstance(error, UnreadableAnswer)]
-    if not unreadable:
-        first = next(iter(errors.values()))
-        kind = first.kind if isinstance(first, ServerTrouble) else ""
-        return ServerTrouble(kind, message) if kind else type(first)(message)
-    error = UnreadableAnswer(unreadable[0].kind, message, unreadable[0].text)
-    error.answers = tuple(answer for each in unreadable for answer in each.answers)
+    error = next(iter(unreadable or errors.values()))
+    error.args = (jury_failed({name: str(each) for name, each in errors.items()}),)
+    if isinstance(error, UnreadableAnswer):
+        error.answers = tuple(answer for each in unreadable for answer in each.answers)
     return error

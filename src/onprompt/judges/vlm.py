@@ -9,15 +9,7 @@ from functools import partial
 from typing import Any
 
 from onprompt.errors import Rejected, UnreadableAnswer, UserError
-from onprompt.models.asking import (
-    READER,
-    SHORT_ANSWER,
-    AnswerJudge,
-    Ask,
-    check_prompt,
-    versions,
-    with_answers,
-)
+from onprompt.models.asking import READER, SHORT_ANSWER, ModelJudge, check_prompt, versions, with_answers
 from onprompt.models.client import ModelClient, open_client
 from onprompt.models.reading import expected_score, read_answer
 from onprompt.settings import Settings
@@ -51,12 +43,12 @@ def load(settings: Settings, rubric: Rubric) -> VlmJudge:
     return VlmJudge(settings, rubric, open_client(settings))
 
 
-class VlmJudge(AnswerJudge):
+class VlmJudge(ModelJudge):
     """Sample → question → answer → reading → verdict."""
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
-        configured = rubric.configure(rubric, settings) if rubric.configure else rubric
-        super().__init__(settings, configured, client)
+        super().__init__(settings, client)
+        self.rubric = rubric.configure(rubric, settings) if rubric.configure else rubric
         self.about = {
             "rubric": f"{self.rubric.name}/{self.rubric.version}",
             "rubric_sha256": hashlib.sha256(self.rubric.text.encode()).hexdigest(),
@@ -70,13 +62,13 @@ class VlmJudge(AnswerJudge):
     def identity(self) -> Mapping[str, Any]:
         return {**self.about, "reader": READER, "asked": dict(self.client.identity)}
 
-    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
+    def judge(self, sample: Sample) -> Verdict:
         answers: list[Answer] = []
         readings: list[tuple[Reading, Answer]] = []
         unreadable: list[UnreadableAnswer] = []
         for question in self.questions(sample):
             try:
-                readings.append(self.read_answer(question, partial(self.read, sample), answers, ask))
+                readings.append(self.ask(question, partial(self.read, sample), answers))
             except UnreadableAnswer as why:
                 unreadable.append(why)
         if not readings:
@@ -139,7 +131,7 @@ class VlmJudge(AnswerJudge):
     def read(self, sample: Sample, answer: Answer) -> tuple[Reading, Answer]:
         """What an answer says, and the answer."""
         if self.rubric.choices and not answer.token_probs:
-            raise Rejected(without_probabilities(self.client, self.rubric.name, answer))
+            raise Rejected(without_probabilities(self.client, self.rubric.name))
         return read_answer(self.rubric, answer, sample), answer
 
 
@@ -160,9 +152,8 @@ def factor(name: str, readings: Sequence[tuple[Reading, Answer]], scale: range) 
     )
 
 
-def without_probabilities(client: ModelClient, rubric: str, answer: Answer) -> str:
+def without_probabilities(client: ModelClient, rubric: str) -> str:
     """Why a rubric that needs token probabilities can't be used with a model."""
     server = client.identity.get("server", "")
-    how = "refuses to give" if "logprobs" in answer.refused else "ignores the request for"
     who = f"{client.name}{f' at {server}' if server else ''}"
-    return f"{who} {how} token probabilities, which {rubric} needs; docs/servers.md lists servers that do"
+    return f"{who} gives no token probabilities, which {rubric} needs; docs/servers.md lists servers that do"

@@ -1,8 +1,7 @@
 """One SQLite file with every answer of a model, so that no question is paid for twice.
 
 Table `answers`: key (sha256 of all that makes the question), asked (the backend's identity and the options, as JSON),
-answer (as JSON), outcome (`read`, or the kind of UnreadableAnswer; empty until the answer is read), created (UTC),
-asked_by (the run file that it was asked for, if any).
+answer (as JSON), created (UTC), asked_by (the run file that it was asked for, if any).
 """
 
 import hashlib
@@ -19,21 +18,21 @@ from onprompt.errors import StoreError
 from onprompt.types import Answer, Question, TokenProbs, Usage
 
 VERSION = 1
+FIELDS = ("text", "stop", "model", "structured", "refused")  # of an answer, that are stored as they are
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process that writes
 TABLES = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;  -- a power cut may lose the last answers, never the file
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY,
     asked TEXT NOT NULL,
     answer TEXT NOT NULL,
-    outcome TEXT NOT NULL DEFAULT '',
     created TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     asked_by TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_run ON answers (asked_by, created) WHERE asked_by != '';
 """
-HAS_ASKED_BY = "SELECT 1 FROM pragma_table_info('answers') WHERE name = 'asked_by'"  # files of earlier versions do not
-ADD_ASKED_BY = "ALTER TABLE answers ADD COLUMN asked_by TEXT NOT NULL DEFAULT ''"
-INDEX = "CREATE INDEX IF NOT EXISTS by_run ON answers (asked_by, created) WHERE asked_by != ''"
-INSERT = "INSERT OR REPLACE INTO answers (key, asked, answer, asked_by, outcome) VALUES (?, ?, ?, ?, ?)"
+INSERT = "INSERT OR REPLACE INTO answers (key, asked, answer, asked_by) VALUES (?, ?, ?, ?)"
 SPENT = """
 SELECT sum(json_extract(answer, '$.usage.tokens_in')), sum(json_extract(answer, '$.usage.tokens_out')),
     sum(json_extract(answer, '$.usage.cost'))
@@ -49,23 +48,18 @@ class AnswerStore:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT, check_same_thread=False, isolation_level=None)
+            ((version,),) = self.connection.execute("PRAGMA user_version")
+            if version <= VERSION:
+                self.connection.executescript(f"{TABLES} PRAGMA user_version = {VERSION};")
         except (OSError, sqlite3.Error) as error:
             raise store_error(path, error) from error
-        self.execute("PRAGMA journal_mode = WAL")
-        self.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last answers, never the file
-        ((version,),) = self.execute("PRAGMA user_version")
         if version > VERSION:
             raise StoreError(
                 f"{path} has format {version}, this onprompt reads up to {VERSION}: update onprompt, "
                 "or name another file in the setting `answers`"
             )
-        self.execute(TABLES)
-        if not self.execute(HAS_ASKED_BY):
-            self.execute(ADD_ASKED_BY)
-        self.execute(INDEX)
-        self.execute(f"PRAGMA user_version = {VERSION}")
 
-    def execute(self, statement: str, values: tuple[str, ...] = ()) -> list[Any]:
+    def execute(self, statement: str, values: tuple[str, ...]) -> list[Any]:
         """The rows of a statement."""
         try:
             with self.lock:
@@ -78,20 +72,15 @@ class AnswerStore:
         rows = self.execute("SELECT answer FROM answers WHERE key = ?", (key,))
         return from_json(json.loads(rows[0][0]), key) if rows else None
 
-    def put(self, key: str, asked: Mapping[str, Any], answer: Answer, asked_by: str = "", outcome: str = "") -> None:
+    def put(self, key: str, asked: Mapping[str, Any], answer: Answer, asked_by: str = "") -> None:
         """Store an answer."""
         # JSON in ASCII, which can hold lone surrogates too
-        values = key, json.dumps(asked), json.dumps(to_json(answer)), asked_by, outcome
-        self.execute(INSERT, values)
+        self.execute(INSERT, (key, json.dumps(asked), json.dumps(to_json(answer)), asked_by))
 
     def spent(self, asked_by: str, since: str) -> Usage:
         """What was spent for a run file since a time, by any process, however it ended."""
         ((tokens_in, tokens_out, cost),) = self.execute(SPENT, (asked_by, since))
         return Usage(tokens_in or 0, tokens_out or 0, cost=cost)
-
-    def mark(self, key: str, outcome: str) -> None:
-        """Note the outcome of reading an answer."""
-        self.execute("UPDATE answers SET outcome = ? WHERE key = ? AND outcome != ?", (outcome, key, outcome))
 
     def close(self) -> None:
         """Close the file, once no thread is using it: SQLite crashes otherwise."""
@@ -136,21 +125,13 @@ def options(question: Question) -> dict[str, Any]:
 
 def to_json(answer: Answer) -> dict[str, Any]:
     """An answer as the store keeps it."""
-    fields = {name: getattr(answer, name) for name in ("text", "stop", "model", "structured", "refused")}
     # asdict of the whole answer would copy every probability
-    return {**fields, "spots": answer.token_probs, "usage": asdict(answer.usage)}
+    own = {name: getattr(answer, name) for name in FIELDS}
+    return {**own, "spots": answer.token_probs, "usage": asdict(answer.usage)}
 
 
 def from_json(fields: Mapping[str, Any], key: str = "") -> Answer:
     """An answer from the store."""
-    return Answer(
-        fields["text"],
-        fields["stop"],
-        fields["model"],
-        Usage(**fields["usage"]),
-        tuple(TokenProbs(*spot) for spot in fields["spots"]),
-        fields["structured"],
-        tuple(fields["refused"]),
-        cached=True,
-        key=key,
-    )
+    own = {name: fields[name] for name in FIELDS} | {"refused": tuple(fields["refused"])}
+    token_probs = tuple(TokenProbs(*spot) for spot in fields["spots"])
+    return Answer(**own, usage=Usage(**fields["usage"]), token_probs=token_probs, cached=True, key=key)

@@ -1,4 +1,4 @@
-"""What the judges that ask a model share: questions, a second attempt at an unreadable answer, and recall."""
+"""What the judges that ask a model share: questions, a plan of them, and a second attempt at an unreadable answer."""
 
 from __future__ import annotations
 
@@ -12,24 +12,12 @@ from typing import TypeVar
 
 from onprompt.errors import OnpromptError, PromptError, UnreadableAnswer
 from onprompt.models.answer_store import key_of
-from onprompt.models.client import ModelClient, NotCached, estimate
+from onprompt.models.budget import estimate
+from onprompt.models.client import ModelClient
 from onprompt.settings import Settings
-from onprompt.types import (
-    Answer,
-    Judge,
-    JudgePlan,
-    Message,
-    Picture,
-    Question,
-    Rubric,
-    Sample,
-    SentImage,
-    Usage,
-    Verdict,
-)
+from onprompt.types import Answer, Judge, JudgePlan, Message, Picture, Question, Sample, SentImage, Usage
 
 Parsed = TypeVar("Parsed")
-Ask = Callable[[Question], Answer]
 READER = 4  # the version of reading answers: with a new one, runs read their cached answers again
 YES_NO = ("yes", "no")
 SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
@@ -66,7 +54,7 @@ class ModelJudge(Judge):
                 faults.append(error)
         if faults and not valid:
             raise faults[0]
-        price = self.client.budget.price
+        price = self.client.price
         usage = replace(usage, cost=price.of(usage) if price else None)
         return JudgePlan(self.model, len(seen), known, usage, faults, self.asks_again)
 
@@ -84,45 +72,15 @@ class ModelJudge(Judge):
         quality = self.settings.send_quality
         return SentImage(picture, self.settings.send_side, "jpeg" if quality else "png", quality)
 
-
-class AnswerJudge(ModelJudge):
-    """A judge whose verdicts rest on a model's answers alone: where they are cached, nothing else is needed."""
-
-    def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
-        super().__init__(settings, client)
-        self.rubric, self.recalls = rubric, not settings.record  # to record, every answer must be asked for
-
-    @abstractmethod
-    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        """The verdict by the answers that `ask` returns; UnreadableAnswer if none can be read."""
-
-    def read_answer(
-        self, question: Question, read: Callable[[Answer], Parsed], answers: list[Answer], ask: Ask, attempts: int = 2
-    ) -> Parsed:
-        """What is read out of an answer, which is asked for again, with the reason, while attempts are left."""
-        for left in reversed(range(attempts)):
-            answers.append(answer := ask(question))
-            try:
-                parsed = read(answer)
-            except UnreadableAnswer as why:
-                self.client.answers.mark(answer.key, why.kind)
-                if not left:
-                    raise
-                question = replace(question, messages=ask_again(question, why))
-            else:
-                if not answer.cached:
-                    self.client.answers.mark(answer.key, "read")
-                return parsed
-        raise AssertionError("unreachable")
-
-    def judge(self, sample: Sample) -> Verdict:
-        return self.verdict(sample, self.client.ask)
-
-    def recall(self, sample: Sample) -> Verdict | None:
+    def ask(self, question: Question, read: Callable[[Answer], Parsed], answers: list[Answer]) -> Parsed:
+        """What is read out of an answer, which is added to the others; an unreadable one is asked for once more."""
+        answers.append(answer := self.client.ask(question))
         try:
-            return self.verdict(sample, self.client.cached_answer)
-        except NotCached:
-            return None
+            return read(answer)
+        except UnreadableAnswer as why:
+            question = replace(question, messages=ask_again(question, why))
+        answers.append(answer := self.client.ask(question))
+        return read(answer)
 
 
 def check_prompt(prompt: str, settings: Settings) -> None:

@@ -22,7 +22,7 @@ from functools import cache, lru_cache, partial
 from http.client import HTTPException, HTTPResponse
 from importlib.metadata import version
 from typing import Any, NamedTuple, cast
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import certifi
@@ -38,6 +38,7 @@ from onprompt.vision.image import encode_image
 
 MAX_RESPONSE_BYTES = 16 * 2**20  # 2,048 tokens, each with 20 alternatives and their probabilities, are about 4 MiB
 MAX_RAW_BYTES = 2 * MAX_RESPONSE_BYTES  # with headers and the sizes of chunks, whatever these claim
+BLOCK = 2**16  # bytes
 TOO_LARGE = f"the response is larger than {MAX_RESPONSE_BYTES >> 20} MiB"
 
 
@@ -54,24 +55,14 @@ class Response(NamedTuple):
         return self.content.decode(errors="replace")
 
 
-class Deadline(threading.local):
-    """When the call of a thread must have ended, on the monotonic clock."""
+class LimitedReader(io.RawIOBase):
+    """Reads one response from a socket up to a moment on the monotonic clock, and no endless one.
 
-    end = float("inf")
+    A timeout of urllib3 begins anew with every byte, and headers and sizes of chunks have no limit there.
+    """
 
-    def left(self) -> float:
-        """The seconds that are left; raises if there are none."""
-        left = self.end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return left
-
-
-class DeadlineReader(io.RawIOBase):
-    """Reads one response, never waits longer than to the deadline of the call, and takes no endless one."""
-
-    def __init__(self, sock: socket.socket, deadline: Deadline) -> None:
-        self.sock, self.raw, self.received, self.deadline = sock, sock.makefile("rb", buffering=0), 0, deadline
+    def __init__(self, sock: socket.socket, end: float) -> None:
+        self.sock, self.raw, self.received, self.end = sock, sock.makefile("rb", buffering=0), 0, end
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         """What http.client, which takes this for a socket, reads all of the response from."""
@@ -81,7 +72,10 @@ class DeadlineReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        self.sock.settimeout(self.deadline.left())
+        left = self.end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.sock.settimeout(left)
         count = cast(io.RawIOBase, self.raw).readinto(buffer)
         self.received += count or 0
         if self.received > MAX_RAW_BYTES:
@@ -94,99 +88,98 @@ class DeadlineReader(io.RawIOBase):
 
 
 class Plain(HTTPConnection):
-    """A connection that keeps to the deadline of its pool, which can end it while a call waits for it."""
+    """A connection of a client, whose responses have limits."""
 
-    def __init__(self, *args: Any, deadline: Deadline, connections: set[HTTPConnection], **options: Any) -> None:
+    def __init__(self, *args: Any, client: "HttpClient", **options: Any) -> None:
         super().__init__(*args, **options)
-        self.deadline, self.connections = deadline, connections
-
-    def response_class(self, sock: socket.socket, *args: Any, **options: Any) -> HTTPResponse:  # type: ignore[override]
-        """The response that http.client is going to read."""
-        return HTTPResponse(cast(socket.socket, DeadlineReader(sock, self.deadline)), *args, **options)
+        self.client = client
 
     def connect(self) -> None:
         super().connect()
-        self.connections.add(self)
+        self.client.connections.add(self)
+
+    def request(self, *args: Any, **options: Any) -> None:
+        if self.sock:
+            self.sock.settimeout(self.timeout)  # the last response may have left hardly any time
+        super().request(*args, **options)
+
+    def response_class(self, sock: socket.socket, *args: Any, **options: Any) -> HTTPResponse:  # type: ignore[override]
+        """The response that http.client is going to read."""
+        return HTTPResponse(cast(socket.socket, LimitedReader(sock, self.client.call.end)), *args, **options)
 
     def close(self) -> None:
-        self.connections.discard(self)
+        self.client.connections.discard(self)
         super().close()
 
 
 class Secure(Plain, HTTPSConnection):
     """The same over TLS."""
 
-    def connect(self) -> None:
-        self.ssl_context = tls()
-        super().connect()
 
+class HttpClient:
+    """Requests to one server, of many threads, whose connections are kept.
 
-class HttpPool:
-    """Connections to one server, for many threads. They follow no redirect, which would take the key elsewhere."""
+    It follows no redirect, which would take the key elsewhere.
+    """
 
     def __init__(self, url: str, seconds: float, kept: int) -> None:
-        parts, self.seconds, self.address = urlsplit(url), seconds, public_address(url)
-        self.deadline, self.connections = Deadline(), set[HTTPConnection]()
-        self.server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        parts, self.seconds = urlsplit(url), seconds
+        server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        self.address, self.query = server + parts.path.rstrip("/"), f"?{parts.query}" if parts.query else ""
+        self.connections, self.call = set[HTTPConnection](), threading.local()  # open ones; when a thread's call ends
+        secure = parts.scheme == "https"
         options: dict[str, Any] = {"maxsize": kept, "retries": False, "timeout": seconds}
-        proxy = proxy_for(parts)
+        options |= {"ssl_context": tls()} if secure else {}
+        proxy = proxy_for(parts.scheme, parts.hostname or "")
         self.manager = urllib3.ProxyManager(**proxy, **options) if proxy else urllib3.PoolManager(**options)
-        kind = Secure if parts.scheme == "https" else Plain
-        pool = self.manager.connection_from_url(self.server)
-        pool.ConnectionCls = cast(Any, partial(kind, deadline=self.deadline, connections=self.connections))
+        pool = self.manager.connection_from_url(server)
+        pool.ConnectionCls = cast(Any, partial(Secure if secure else Plain, client=self))
 
-    def request(self, path: str, body: bytes, headers: Mapping[str, str]) -> Response:
-        """The whole response to a POST, within the deadline; or ServerTrouble."""
-        self.deadline.end, response = time.monotonic() + self.seconds, None
-        sent = {**headers, "Accept-Encoding": "identity"}  # packed, a small response could be endless
+    def post(self, endpoint: str, body: bytes, headers: Mapping[str, str]) -> Response:
+        """The whole response, within the deadline; or ServerTrouble."""
+        self.call.end = time.monotonic() + self.seconds
+        url, sent = f"{self.address}{endpoint}{self.query}", {**headers, "Accept-Encoding": "identity"}
         try:
-            response = self.manager.urlopen(
-                "POST", self.server + path, body=body, headers=sent, redirect=False, preload_content=False
-            )
-            if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-                raise ValueError("the response is compressed, which was not asked for")
-            content = response.read(MAX_RESPONSE_BYTES + 1, decode_content=False)
-            if len(content) > MAX_RESPONSE_BYTES:
-                raise ValueError(TOO_LARGE)
-            response.read()  # its end, which may be missing
-        except BaseException as error:
-            if response:
-                response.close()
-            if not isinstance(error, HTTPError | HTTPException | OSError | ValueError):
-                raise
-            trouble = self.trouble(error, begun=response is not None)
-        else:
-            response.release_conn()
-            return Response(response.status, response.headers, content)
+            with self.manager.urlopen(
+                "POST", url, body=body, headers=sent, redirect=False, preload_content=False
+            ) as response:
+                return Response(response.status, response.headers, read_body(response))
+        except (HTTPError, HTTPException, OSError, ValueError) as error:
+            trouble = self.trouble(error)
         raise trouble  # not inside `except`: what was sent holds the key and would become its context
 
-    def trouble(self, error: Exception, begun: bool) -> ServerTrouble:
+    def trouble(self, error: Exception) -> ServerTrouble:
         """Why there is no response, or not all of it."""
         if isinstance(error, TimedOut | TimeoutError) and not isinstance(error, NewConnectionError):
             return ServerTrouble("timeout", f"no complete response from {self.address} within {self.seconds:g} s")
         cause: BaseException = error
         while isinstance(cause, HTTPError) and (inner := cause.__cause__ or cause.__context__):
             cause = inner  # the words of the outer ones name Python objects
-        failed = "can't read the response of" if begun else "can't reach"
-        return ServerTrouble("connection", f"{failed} {self.address}: {cause or type(cause).__name__}")
+        return ServerTrouble("connection", f"can't reach {self.address}: {cause or type(cause).__name__}")
 
     def close(self) -> None:
-        """Close all connections; calls in progress fail."""
+        """Close the connections; calls in progress fail."""
         for connection in list(self.connections):
             with suppress(OSError, AttributeError):  # its thread may be closing it already
                 connection.sock.shutdown(socket.SHUT_RDWR)
         self.manager.clear()
 
 
-def public_address(url: str) -> str:
-    """A URL without credentials and query."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path.rstrip('/')}"
+def read_body(response: urllib3.BaseHTTPResponse) -> bytes:
+    """All of a response, which must not be packed: a small one could be endless."""
+    if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        raise ValueError("the response is compressed, which was not asked for")
+    content = bytearray()
+    while block := response.read(BLOCK, decode_content=False):
+        content += block
+        if len(content) > MAX_RESPONSE_BYTES:
+            raise ValueError(TOO_LARGE)
+    return bytes(content)
 
 
-def proxy_for(server: SplitResult) -> dict[str, Any]:
+def proxy_for(scheme: str, host: str) -> dict[str, Any]:
     """The proxy that the system's settings name for a server, with its password, as urllib3 takes it."""
-    address = None if proxy_bypass(server.hostname or "") else getproxies().get(server.scheme)
+    address = None if proxy_bypass(host) else getproxies().get(scheme)
     if not address:
         return {}
     proxy = urlsplit(address if "//" in address else f"http://{address}")
@@ -194,7 +187,7 @@ def proxy_for(server: SplitResult) -> dict[str, Any]:
         raise SettingsError(f"the proxy {proxy.scheme}://{proxy.hostname or ''} is not supported: use one with http://")
     user = f"{unquote(proxy.username or '')}:{unquote(proxy.password or '')}"
     headers = urllib3.make_headers(proxy_basic_auth=user) if proxy.username else {}
-    return {"proxy_url": f"http://{proxy.hostname}:{proxy.port or 80}", "proxy_headers": headers}
+    return {"proxy_url": f"http://{proxy.netloc.rpartition('@')[2]}", "proxy_headers": headers}
 
 
 @cache
@@ -208,16 +201,10 @@ def tls() -> ssl.SSLContext:
 # ---- what the protocols share ---------------------------------------------------------------------------------------
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait after an error, if the server says."""
-    milliseconds = headers.get("retry-after-ms")
-    return seconds_until(f"{milliseconds}ms" if milliseconds else headers.get("retry-after", ""))
-
-
 def seconds_until(value: str) -> float | None:
-    """Seconds from now: `12`, `1.5s`, `20ms` or an HTTP date; else None."""
-    if found := re.fullmatch(r"(\d{1,18}(?:\.\d+)?)(ms|s)?", value.strip()):
-        return float(found[1]) * (0.001 if found[2] == "ms" else 1.0)
+    """Seconds from now, of `Retry-After`: `12`, `1.5` or an HTTP date; None if it is none of these."""
+    if re.fullmatch(r"\d{1,18}(?:\.\d+)?", value.strip()):
+        return float(value)
     with suppress(TypeError, ValueError):
         moment = email.utils.parsedate_to_datetime(value)
         return max(0.0, (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp() - time.time())
@@ -229,7 +216,7 @@ WINDOW = 8  # characters of a key that are hidden wherever they stand; a shorter
 
 
 def hide_key(text: str, key: str) -> str:
-    """A text without any 8 characters of a key that follow each other."""
+    """A text without any 8 characters of a key that follow each other, or of its base64."""
     return key_pattern(key).sub(HIDDEN, text)
 
 
@@ -238,9 +225,8 @@ def key_pattern(key: str) -> re.Pattern[str]:
     """Matches parts of a key and of its base64, at any of the three places in which it may begin there."""
     forms = [key]
     for before in range(3):
-        encoded = base64.b64encode(bytes(before) + key.encode()).decode().rstrip("=")
-        whole = encoded[-(-before * 4 // 3) : len(encoded) - bool((before + len(key)) % 3)]  # letters of the key alone
-        forms += [whole, whole.translate(str.maketrans("+/", "-_"))]
+        encoded = base64.b64encode(bytes(before) + key.encode()).decode()[before + 1 :].rstrip("=")
+        forms += [encoded, encoded.translate(str.maketrans("+/", "-_"))]
     parts = {re.escape(form[at : at + WINDOW]) for form in forms for at in range(len(form) - WINDOW + 1)}
     return re.compile(f"(?:(?={'|'.join(parts)}).)+.{{{WINDOW - 1}}}" if len(key) >= WINDOW else r"(?!)", re.DOTALL)
 
@@ -255,12 +241,9 @@ UNSUPPORTED = (
     *("not available", "not enabled", "deprecated", "unexpected", "extra inputs", "extra fields", "cannot find field"),
     *("not implemented", "invalid parameter", "not recognized", "is not valid", "only the default"),
 )
-MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # raised by JSON of another shape
+# What JSON of another shape raises, or no JSON.
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 MAX_TOKENS = 10**8  # in one answer; no model takes or gives as many
-
-
-class UnsupportedOption(Exception):
-    """The server does not support the option named; the question can be asked without it."""
 
 
 class HttpBackend:
@@ -276,14 +259,12 @@ class HttpBackend:
     schema_option: str  # constrains the answer to a JSON schema
     option_words: Mapping[str, Sequence[str]]  # by which words a server's error names an option
     needs_key = True
-    unsupported: frozenset[str] = frozenset()
 
     def __init__(self, model: str, settings: Settings) -> None:
-        self.model, self.settings = model, settings
+        self.model, self.unsupported = model, frozenset[str]()
         self.key = api_key(settings, *self.key_variables)
         self.url = base_url(settings, self.url_variable) or self.server
-        self.pool = HttpPool(self.url, settings.timeout, settings.concurrency)
-        self.address = self.pool.address
+        self.http = HttpClient(self.url, settings.timeout, settings.concurrency)
 
     def headers(self) -> dict[str, str]:
         """The headers of this protocol."""
@@ -307,32 +288,28 @@ class HttpBackend:
 
     @property
     def identity(self) -> Mapping[str, str]:
-        return {"backend": self.backend, "model": self.model, "server": self.address}
+        return {"backend": self.backend, "model": self.model, "server": self.http.address}
 
     def close(self) -> None:
         """Close the connections."""
-        self.pool.close()
-
-    def drop(self, option: str) -> None:
-        """Leave an option out from now on. An update lost to another thread is learnt again."""
-        self.unsupported = self.unsupported | {option}
+        self.http.close()
 
     def ask(self, question: Question) -> Answer:
         """Send the question; again without each option that the server does not support."""
         if self.needs_key and not self.key:
             raise Rejected(f"no API key for {self.backend}: set {' or '.join(self.key_variables)}{self.key_hint}")
-        start, wanted = time.monotonic(), self.options(question)
+        start = time.monotonic()
         while True:
+            wanted = self.options(question)
             options = {name: value for name, value in wanted.items() if name not in self.unsupported}
-            try:
-                response = self.send(self.body(question, options), options)
+            response = self.send(self.body(question, options))
+            if not (refused := self.refused_option(response, options)):
                 break
-            except UnsupportedOption as error:
-                self.drop(str(error))
-        seconds = round(time.monotonic() - start, 3)
-        body = self.parse_json(response)
+            self.drop(refused)
+        if not 200 <= response.status < 300:
+            raise self.status_error(response)
         with suppress(*MALFORMED):
-            answer = self.parse(body, question)
+            answer = self.parse(json.loads(response.content), question)
             return replace(
                 answer,
                 text=self.redact(answer.text),
@@ -341,32 +318,21 @@ class HttpBackend:
                     for spot in answer.token_probs
                 ),
                 model=self.redact(answer.model),
-                usage=replace(checked_usage(answer), seconds=seconds),
+                usage=replace(checked_usage(answer), seconds=round(time.monotonic() - start, 3)),
                 structured=self.schema_option in options,
                 refused=tuple(sorted(wanted.keys() - options.keys())),
             )
-        raise ServerTrouble("broken", f"{self.address} sent JSON that is not {self.response_name}")
+        # Nothing of the response is quoted, since it may hold the key.
+        raise ServerTrouble("broken", f"{self.http.address} did not send {self.response_name}")
 
-    def parse_json(self, response: Response) -> Any:
-        """The JSON in a response; the error quotes nothing of it, since it may hold the key."""
-        with suppress(ValueError, RecursionError):
-            return json.loads(response.content)
-        raise ServerTrouble("broken", f"{self.address} did not send JSON")
-
-    def send(self, body: Mapping[str, Any], options: Iterable[str]) -> Response:
-        """The server's response, or UnsupportedOption."""
-        parts = urlsplit(self.url)
-        path = f"{parts.path.rstrip('/')}{self.endpoint}" + (f"?{parts.query}" if parts.query else "")
+    def send(self, body: Mapping[str, Any]) -> Response:
+        """The server's response, whatever its status."""
         headers = {"Content-Type": "application/json", "User-Agent": f"onprompt/{version('onprompt')}"}
         try:
-            response = self.pool.request(path, json.dumps(body).encode(), headers | self.headers())
+            return self.http.post(self.endpoint, json.dumps(body).encode(), headers | self.headers())
         except ServerTrouble as error:
-            problem: Exception = ServerTrouble(error.kind, self.redact(str(error)))  # a server may send the key back
-        else:
-            if 200 <= response.status < 300:
-                return response
-            problem = self.status_error(response, options)
-        raise problem  # not inside `except`, so that nothing else hangs on it
+            trouble = ServerTrouble(error.kind, self.redact(str(error)))  # a server may send the key back
+        raise trouble  # not inside `except`, so that nothing else hangs on it
 
     def message(self, message: Message) -> dict[str, Any]:
         """A turn of the conversation."""
@@ -376,18 +342,29 @@ class HttpBackend:
         """A text without the key, in case the server echoed it."""
         return hide_key(text, self.key)
 
-    def status_error(self, response: Response, sent: Iterable[str]) -> Exception:
+    def refused_option(self, response: Response, sent: Iterable[str]) -> str:
+        """The option that the server says it does not support; another error may be about its value."""
+        said = response.text.lower() if response.status in OPTION_ERRORS else ""
+        if not any(word in said for word in UNSUPPORTED):
+            return ""
+        return next((option for option in sent if any(word in said for word in self.option_words[option])), "")
+
+    def drop(self, option: str) -> None:
+        """Leave an option out from now on. An update lost to another thread is learnt again."""
+        self.unsupported = self.unsupported | {option}
+
+    def status_error(self, response: Response) -> Exception:
         """The error for a response that is none of success."""
-        status, said = response.status, response.text.lower()
-        if status in OPTION_ERRORS and any(word in said for word in UNSUPPORTED):  # else its value may be the problem
-            for option in sent:
-                if any(word in said for word in self.option_words.get(option, ())):
-                    return UnsupportedOption(option)
+        status = response.status
         quoted = self.redact(" ".join(response.text[:MAX_PAGE].split()))[:MAX_QUOTED]
-        message = f"{self.address} returned status {status}" + (f": {quoted}" if quoted else "")
+        message = f"{self.http.address} returned status {status}" + (f": {quoted}" if quoted else "")
         if status in RETRYABLE or status >= 500:
-            return ServerTrouble("busy" if status in BUSY else "server", message, retry_after(response.headers))
+            return ServerTrouble("busy" if status in BUSY else "server", message, self.retry_after(response))
         return Rejected(f"{message} (check the API key)" if status in (401, 403) else message)
+
+    def retry_after(self, response: Response) -> float | None:
+        """Seconds to wait after an error, if the server says."""
+        return seconds_until(response.headers.get("retry-after", ""))
 
 
 def base64_image(shown: SentImage) -> str:
@@ -422,7 +399,7 @@ def base_url(settings: Settings, variable: str) -> str:
     """The server's URL from the settings or the environment; empty if there is none."""
     url = (settings.base_url or os.environ.get(variable, "")).strip()
     with suppress(ValueError):  # of a malformed host or port
-        parts = urlsplit(url)
-        if not url or (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0):
+        parts = urllib3.util.parse_url(url)
+        if not url or (parts.scheme in ("http", "https") and parts.host and parts.port != 0):
             return url
     raise SettingsError(f"invalid server URL (base_url or {variable}): it must start with http:// or https://")

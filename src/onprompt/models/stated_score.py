@@ -3,12 +3,12 @@
 A number is a score where it is announced ("Final score: (3)", "### Score" above a 4, "I rate this image 3 out of 4"),
 alone on its line, or in brackets after the last sentence. It is none where it counts, where it is part of a legend,
 of a condition or of a quotation, or where it belongs to something else, such as a confidence. All that are scores have
-to agree. The words of each language are in `score_words.toml`.
+to agree. The words of each language are in `score_words.toml`, and the patterns in `score_patterns.toml`.
 """
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,138 +22,33 @@ HEAD, AFTER = 240, 100  # characters before and after a number that can say what
 SHORT = 4  # words of a line that is a heading
 
 
-def any_of(words: Iterable[str]) -> str:
-    """A pattern for any of some words, the longest first."""
-    return rf"(?:{'|'.join(sorted(words, key=len, reverse=True))})"
+class Patterns(dict[str, re.Pattern[str]]):
+    """The patterns of `score_patterns.toml`, made of words and of each other; also as attributes."""
+
+    def __init__(self) -> None:
+        words, templates = (
+            tomllib.loads(Path(__file__).with_name(f"score_{name}.toml").read_text(encoding="utf-8"))
+            for name in ("words", "patterns")
+        )
+        parts = {name: rf"(?:{'|'.join(sorted(some, key=len, reverse=True))})" for name, some in words.items()}
+        for name, template in templates.items():
+            text = "".join(template)
+            for part, pattern in parts.items():
+                text = text.replace(f"{{{part}}}", pattern)
+            parts[name], self[name] = text, re.compile(text)
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        return self[name]
 
 
-WORDS = tomllib.loads(Path(__file__).with_name("score_words.toml").read_text(encoding="utf-8"))
-LETTER = "[a-zà-ÿа-яё]"  # of scripts that put spaces between words
-LEFT, RIGHT = rf"(?<!{LETTER})", rf"(?!{LETTER})"  # where a word begins and ends
-OPEN, CLOSE = r"[\[({<]", r"[\])}>]"
-OF, UNIT, NUMERAL = (rf"{any_of(WORDS[name])}{RIGHT}" for name in ("of", "unit", "number"))
-NUMBER = re.compile(r"(?<![0-9a-zà-ÿа-я_.,])[+-]?\d+(?:[.,]\d+)?(?![a-zà-ÿа-я_]|[.,]?\d)")
-
-BRACKETED = re.compile(rf"{OPEN}\s*(\d{{1,9}})\s*{CLOSE}")
-
-# Before a number: what announces it, and `is`, how.
-SCALE_NOTE = (
-    r"\s*[(\[]\s*\d[^()\[\]\n]{0,60}[)\]](?=\s*[:=])"
-    rf"|\s*[(\[]?\s*(?:on )?(?:an? |the )?(?:scale )?(?:of |from )?"
-    rf"(?:(?:{OF}|/|max\.?|满分|満点)\s*\d+|\d+\s*(?:[-–—~]|to|bis|à|a|至|から)\s*\d+)\s*(?:{UNIT})?\s*[)\]]?"
-)
-IS = rf"(?:\s*(?:[:=|]+>?|[-–—]+>|→|[-–—](?=\s)|{any_of(WORDS['is'])}{RIGHT})){{1,2}}"
-LABEL = re.compile(
-    rf"{LEFT}(?:(?P<score>{any_of(WORDS['score'])})|{any_of(WORDS['result'])}){RIGHT}"
-    rf"(?:\s+{any_of(WORDS['after_score'])}{RIGHT})?(?:\s+(?:of|for) (?:this|the) (?:image|picture|photo|pair))?"
-    rf"\s*['’)]?(?:{SCALE_NOTE})?(?P<is>{IS})?\s*(?:(?:therefore|thus|hence|exactly|clearly|an?|between|zwischen|entre)\s)?"
-    rf"\s*(?:{NUMERAL})?\s*['’]?\Z"
-)
-QUALIFIER = re.compile(rf"{LEFT}{any_of(WORDS['qualifier'])}[\s_-]*\Z")
-ARTICLE = re.compile(r"(?:the|my|our|die|meine|le|la|ma|il|el|o|a|mi|het)\s*\Z")
-GIVEN = re.compile(
-    r"\b(?:giv(?:e[sn]?|ing)|(?:rat|scor|grad)(?:e[sd]?|ing)|(?:assign|award)(?:s|ed|ing)?|"
-    r"gets?|receives?|earns?|deserves?|warrants?|merits?|result(?:s|ing)? in|lead(?:s|ing)? to|yields?|settle on)"
-    r"(?!\s+of\b)\s+(?P<what>(?:(?:it|this|that|the|image|picture|photo|pair|generated|prompt|overall|edit|an?|"
-    r"scores?|ratings?|grade|of|final|as|with|at|maximum|full|perfect|highest|top|lowest)\s+)*)\Z"
-)
-CALLED = re.compile(  # "so it is (3)", "hence (3)"
-    r"(?:\A|[\s,;:.!?—–-])(?:(?:(?:it|this|that)(?: image| picture)?|the (?:image|picture))(?: is|['’]s| looks| seems)"
-    r"(?: \w+ly)?(?: more)?(?: like)?(?: an?)?|(?:i|we) (?:would )?say(?: an?)?|so|hence|therefore|thus|overall)\s*\Z"
-)
-MARKED = re.compile(r"(?:打了?|应得|评为?|给予|获得|得了)\s*\Z")  # "打3分"
-CORRECTED = re.compile(
-    r"\b(?:lower|rais|reduc|chang|revis|correct|adjust|downgrad|upgrad|drop|updat|amend)\w*\s+"
-    r"(?:(?:it|this|that|the|my|score|rating|final|down|up|back)\s+)*to(?: an?)?\s*\Z"
-    r"|\b(?:make that|i mean|actually|on reflection|on second thought|correction|wait)\b[^.\n]{0,20}\Z"
-    r"|\b(?:edit|updat|correct|revis|amend)\w*\s*:\s*\Z"
-)
-INSCRIBED = re.compile(
-    r"\b(?:texts?|signs?|writing|posters?|banners?|labels?|screens?|boards?|messages?|letters|inscription|words|shirt|paper)\b"
-    r"[^.,;]{0,30}:[^.,;:]{0,20}:?\s*\Z"
-)
-IF = re.compile(rf"{LEFT}{any_of(WORDS['if'])}{RIGHT}|{any_of(WORDS['if_unspaced'])}")
-NOT = re.compile(rf"{LEFT}{any_of(WORDS['not'])}{RIGHT}|{any_of(WORDS['not_unspaced'])}")
-POLITE = re.compile(r"\b(?:i|we)(?: would|['’]d)(?! not)(?: have to)?(?: say)?\b|\bi say\b")
-CLAUSE = re.compile(r"[,;:()|、]|\s[–—-]+\s|\b(?:so|thus|hence|therefore|but|because|and|means|meaning|with)\b")
-SENTENCE = re.compile(r"[.!?](?:(?=\s|\Z)|(?=[^\x00-\x7f]))")
-FUNCTION_WORD = re.compile(r"(?:\A|\s)(?:an?|so|thus|hence|therefore|and|but|with|that|means|giving|as)\s*\Z")
-PUNCTUATED = re.compile(r"(?:\A|[^\w\s'’%_-]|(?<!\w)['‘]|\s[–—-]+)\s*\Z")
-FOR = re.compile(r"\b(?:for|than|to|towards?|between|from|of|reach)\s*\Z")
-GLUED = re.compile(r"\w[-–_]\Z")
-BULLET = re.compile(r"\A[\s•·>◦▪●–—+#|-]*(?:\(?\d{1,2}[.):]\s+)?[\s•·>◦▪●–—+|-]*")
-
-# After a number: its scale, other numbers, and what may follow a score.
-INSIDE = re.compile(
-    rf"\s*(?:{UNIT})?\s*(?:/|{OF}(?: an? (?:possible|maximum|total)(?: of)?)?)\s*(\d{{1,9}})(?![\w]|[.,]\d)"
-)
-OUTSIDE = re.compile(rf"\s*(?:{OF}\s*{OPEN}?|{OPEN}\s*(?:{OF}|/|max\.?)|/)\s*(\d{{1,9}})\s*{CLOSE}?(?![\w]|[.,]\d)")
-CLOSED = re.compile(rf"\.?\s*(?:{UNIT})?\s*{CLOSE}[\s\])}}>]*")
-BESIDE = (
-    *("to", "or", "and", "through", "minus", "plus", "bis", "oder", "und", "ou", "et", "o", "y", "e", "или", "и"),
-    *("或者?", "和", "至", "到", "から", "または", "또는", "أو", "या"),
-)
-OTHER = re.compile(  # "3-4", "(3) or (4)", "4 - 1 = 3", "3, 4"; not "3, 2 owls are missing"
-    rf"\s*(?:(?:[-–—~/+*×=|]|->|=>|→|{any_of(BESIDE)})+\s*{OPEN}*\s*(\d{{1,9}})"
-    rf"|,\s*(?:(?:or|maybe|perhaps|possibly|rather|even|vielleicht|peut-être|quizás|talvez|forse)\s+)*"
-    rf"{OPEN}*\s*(\d{{1,9}})(?!\d|\s+(?!{OF}|{UNIT}){LETTER}))"
-)
-OTHER_BEFORE = re.compile(
-    rf"\d\s*{CLOSE}*\s*(?:[-–—~/+*×=]|->|→|(?:{OF}|{any_of(BESIDE)})(?=\s|{OPEN}|\Z))\s*{OPEN}*\s*\Z"
-)
-TAIL = re.compile(
-    rf"\s*(?:(?:{UNIT})(?!中|満|满|만))?(?:\s*\Z|\s*[.;!)\]|,\"'’>}}(\[]|\s*[–—]|\s+-|\s+{any_of(WORDS['because'])}{RIGHT}"
-    r"|\s*(?:です|だ|である|입니다|이다|है)|\s*[^\w\s:=?+*/×→<{-])"
-)
-TAKEN_BACK = re.compile(
-    r"[^\w\n?.!]{0,4}(?:if|unless|when)\b|[^\w\n?]{0,4}(?:would|could|might|means?|requires?|needs?|indicates?|represents?|corresponds?|"
-    r"stands for|applies|minus|less|deduct\w*|reduced|lowered|before|at (?:most|best|least|worst)|"
-    r"or (?:more|less|higher|lower|above|below|better|worse)|is (?:reserved|for|only|defined|used|"
-    r"given (?:to|when|if|for))|(?:which )?i (?:ignore|reject|disregard|won))\b"
-)
-AFTER_SENTENCE = re.compile(r"(?<!\bno)(?<!\bfig)(?<!\bcf)(?<!\bp)[.!?]\W*\s\Z|[^\x00-\x7f][.!?]\s*\Z")
-OPENING = re.compile(  # after a score that begins the answer; not "(2) dogs"
-    rf"\s*(?:[-–—:,.;|]|{any_of(WORDS['because'])}{RIGHT}|is (?:the|my)\b"
-    r"|(?:all|the image|the picture|this|every\w*|perfect|high|partial|poor)\b)"
-)
-ASKED = re.compile(r"[^.!?\n]*\?")
-
-# A line above a number alone that says what it is.
-MEASURED = re.compile(
-    r"\W*(?:the |my )?(?:confidence|certainty|counts?|number|quantity|probability|quality|aesthetics?|realism|"
-    r"max\w*|min\w*|scale|legend|range|previous|initial|rubric|criteria|examples?|format|template|step n|"
-    r"置信|信心|数量|확신|konfidenz|confiance|confianza|confiança|fiducia|уверенность|الثقة)"
-)
-RESULT = re.compile(
-    rf"{LEFT}(?:{any_of(WORDS['score'])}|{any_of(WORDS['result'])}|alignment|match\w*|summary|step){RIGHT}"
-)
-EXAMPLE = re.compile(r".*\b(?:examples?|format|template|legend|suppose|would)\b.*:\s*\Z")
-
+P = Patterns()
 ASCII_FORMS = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: " "}
 BLANKS = "*`~\\\u200b\u200c\u200d\u200e\u200f\u2060\ufe0f\u20e3\u00a0\u202f\u2009\u00ad\r\t"
 PLAIN_FORMS = {
     **dict.fromkeys(map(ord, BLANKS), " "),
     **{ord(odd): plain for odd, plain in zip("−‒。【】〔〕\u2028\u2029؟،।", "--.[][]\n\n?,.", strict=True)},
 }
-STRUCK = re.compile(r"~~[^~\n]{1,200}~~|<(s|del)>[^<]{0,200}</\1>|<!--[^>]{0,500}-->")
-LABELS_OF_TAGS = r"(?:final[_-]?)?(?:score|rating|grade|answer|result|verdict|output|reasoning)"
-LABEL_TAG = re.compile(rf"<({LABELS_OF_TAGS})>", re.IGNORECASE)
-BREAKING_TAG = re.compile(rf"<(?:/(?:{LABELS_OF_TAGS}|p|li|tr|div|h\d)|br\s?/?)>", re.IGNORECASE)
-FORMULA = re.compile(r"\$+(?=[^$\n]{1,80}\$)|(?<=[})\d\s])\$")
-TAG = re.compile(r"</?[a-z][a-z0-9]{0,9}/?>|<\|[\w|]{1,30}\|>|\\[a-z]{1,12}(?=[{( ])", re.IGNORECASE)
-FENCE = re.compile(r"^[ \t]*+```+[ \t]*+\w*+[ \t]*+$", re.MULTILINE)
-UNDERSCORE = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
-STEP = re.compile(r"(\bsteps?\s{0,3}[(\[]?)(\d)(?:(\s{0,3}(?:&|and|,|-|–|/)\s{0,3})(\d))?")
-QUOTED = re.compile(
-    r"\"(?:[^\"\\\n]|\\.){1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
-    r"|(?<!\w)['‘][^'’\n]{1,400}['’](?!\w)"
-)
 QUOTES = str.maketrans(dict.fromkeys('"“”„«»「」『』', " "))
-ECHO = re.compile(
-    r"^[^\w\n]{0,9}(?:input |user |text |image )?(?:prompt|caption|instruction)s?\s*:[^\n]*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-WORD, SENTENCES = re.compile(r"[^\W\d_]{2,}"), re.compile(r"[^.!?]+[.!?]?")
 
 
 class Stated(NamedTuple):
@@ -181,9 +76,9 @@ def stated_score(answer: str, scale: range, quotable: Sequence[str] = ()) -> tup
     """
     skipped = max(0, len(answer) - SEARCHED)
     text = plain(answer[skipped:], quotable)
-    numbers = list(NUMBER.finditer(text))[-MOST_NUMBERS:]
+    numbers = list(P.NUMBER.finditer(text))[-MOST_NUMBERS:]
     found = [each for number in numbers if (each := statement(number, text, scale))]
-    bracketed = {each[1] for each in BRACKETED.finditer(text)}
+    bracketed = {each[1] for each in P.BRACKETED.finditer(text)}
     found = [each for each in found if each.kind != "weak" or bracketed == {each.written}]
     if not found:
         raise UnreadableAnswer("no_score", f"no score from {scale[0]} to {scale[-1]} is stated in the answer")
@@ -204,15 +99,17 @@ def plain(text: str, quotable: Sequence[str]) -> str:
     if not text.isascii():
         text = text.translate(ASCII_FORMS)
         text = "".join(str(int(letter)) if letter.isdecimal() else letter for letter in text)
-    text = blank(text, *(match.span() for match in STRUCK.finditer(text)))
-    text = FENCE.sub(spaces, text)
-    text = LABEL_TAG.sub(lambda tag: f"{tag[1].replace('_', ' ')}: ", text)
-    text = BREAKING_TAG.sub(lambda tag: "\n".ljust(len(tag[0])), text)
-    text = TAG.sub(spaces, FORMULA.sub(spaces, text))
-    text = blank(text, *(match.span() for match in ECHO.finditer(text)))
+    text = blank(text, *(match.span() for match in P.STRUCK.finditer(text)))
+    text = P.FENCE.sub(spaces, text)
+    text = P.LABEL_TAG.sub(lambda tag: f"{tag[1].replace('_', ' ')}: ", text)
+    text = P.BREAKING_TAG.sub(lambda tag: "\n".ljust(len(tag[0])), text)
+    text = P.TAG.sub(spaces, P.FORMULA.sub(spaces, text))
+    text = blank(text, *(match.span() for match in P.ECHO.finditer(text)))
     text = blank(text, *quotations(text, quotable)).translate(QUOTES).translate(PLAIN_FORMS)
-    text = "".join(low if len(low := letter.lower()) == 1 else letter for letter in UNDERSCORE.sub(spaces, text))
-    return STEP.sub(lambda step: step[1] + ("v" if step[2] == "5" else "n") + (f"{step[3]}n" if step[3] else ""), text)
+    text = "".join(low if len(low := letter.lower()) == 1 else letter for letter in P.UNDERSCORE.sub(spaces, text))
+    return P.STEP.sub(
+        lambda step: step[1] + ("v" if step[2] == "5" else "n") + (f"{step[3]}n" if step[3] else ""), text
+    )
 
 
 def spaces(match: re.Match[str]) -> str:
@@ -222,13 +119,13 @@ def spaces(match: re.Match[str]) -> str:
 
 def quotations(text: str, quotable: Sequence[str]) -> list[tuple[int, int]]:
     """Where words with a number are quoted, in quotation marks or from the question."""
-    quoted = [each.span() for each in QUOTED.finditer(text) if WORD.search(each[0]) and re.search(r"\d", each[0])]
+    quoted = [each.span() for each in P.QUOTED.finditer(text) if P.WORD.search(each[0]) and re.search(r"\d", each[0])]
     if len(quoted) == 1 and text[slice(*quoted[0])] == text.strip():
         quoted = []  # the whole answer in quotation marks
     known = {sentence for each in quotable for sentence in sentences_of(each)}
     start = 0
     for line in text.splitlines(keepends=True) if known else ():
-        pieces = [(0, len(line)), *(each.span() for each in SENTENCES.finditer(line))]
+        pieces = [(0, len(line)), *(each.span() for each in P.SENTENCES.finditer(line))]
         quoted += [(start + first, start + last) for first, last in pieces if normal(line[first:last]) in known]
         start += len(line)
     return sorted(quoted)
@@ -237,8 +134,8 @@ def quotations(text: str, quotable: Sequence[str]) -> list[tuple[int, int]]:
 @lru_cache(maxsize=256)
 def sentences_of(text: str) -> frozenset[str]:
     """The lines and sentences of a text that say more than a number, such as `Score: <1 to 5>`."""
-    pieces = [piece for line in text.splitlines() for piece in (line, *SENTENCES.findall(line))]
-    return frozenset(normal(piece) for piece in pieces if len(WORD.findall(piece)) > 2 and re.search(r"\d", piece))
+    pieces = [piece for line in text.splitlines() for piece in (line, *P.SENTENCES.findall(line))]
+    return frozenset(normal(piece) for piece in pieces if len(P.WORD.findall(piece)) > 2 and re.search(r"\d", piece))
 
 
 def normal(text: str) -> str:
@@ -254,17 +151,17 @@ def statement(found: re.Match[str], text: str, scale: range) -> Stated | None:
     begin = text.rfind("\n", 0, found.start()) + 1
     end = text.find("\n", found.end()) if "\n" in text[found.end() :] else len(text)
     head = text[max(begin, found.start() - HEAD) : found.start()]
-    if OTHER_BEFORE.search(head):
+    if P.OTHER_BEFORE.search(head):
         return None
     number = measure(found[0], head, text[found.end() : min(end, found.end() + AFTER)], scale)
     above, below = text[max(0, begin - HEAD) : begin].rstrip(), text[end : end + AFTER].strip()
     line_above = above.rpartition("\n")[2]
-    if re.search(r"\w", BULLET.sub("", number.head)) or re.search(r"\w", number.tail):
+    if re.search(r"\w", P.BULLET.sub("", number.head)) or re.search(r"\w", number.tail):
         kind = kind_of(number, line_above, first=not above, last=not below)
     else:
         kind = kind_alone(number, line_above, outer=not above or not below)
     kind = kind or ("score" if is_cell(number, above, below) else "")
-    if kind and (other := OTHER.match(number.tail)):
+    if kind and (other := P.OTHER.match(number.tail)):
         if {number.written, other[1]} == {str(scale[0]), str(scale[-1])}:
             return None  # the scale itself
         kind = "one"
@@ -274,14 +171,14 @@ def statement(found: re.Match[str], text: str, scale: range) -> Stated | None:
 
 def measure(written: str, head: str, tail: str, scale: range) -> Number:
     """A number with its scale, in brackets or not. On a scale of another length it is no whole number of ours."""
-    inside = INSIDE.match(tail)
+    inside = P.INSIDE.match(tail)
     rest = tail[inside.end() :] if inside else tail
     percent = re.match(r"\s*%", rest)
     rest = rest[percent.end() :] if percent else rest
-    closed, opened = CLOSED.match(rest), re.search(rf"{OPEN}[\s\[({{<]*\Z", head)
+    closed, opened = P.CLOSED.match(rest), P.OPENED.search(head)
     if closed and opened:
         head, rest = head[: opened.start()], rest[closed.end() - (rest[closed.end() - 1] == " ") :]
-    of = inside or OUTSIDE.match(rest)
+    of = inside or P.OUTSIDE.match(rest)
     rest = rest[of.end() :] if of and not inside else rest
     other = "%" if percent else f" of {of[1]}" if of and int(of[1]) != scale[-1] else ""
     written = (written.lstrip("0") or "0") if written.isdecimal() else written
@@ -290,46 +187,46 @@ def measure(written: str, head: str, tail: str, scale: range) -> Number:
 
 def kind_alone(number: Number, above: str, outer: bool) -> str:
     """What a number alone on its line is, by the line above it: one without brackets has to begin or end the text."""
-    measured = MEASURED.match(above)
+    measured = P.MEASURED.match(above)
     if announced(f"{above.strip().rstrip(':')}:") and not measured:
         return "score"
     heading = above.rstrip().endswith(":") or above.lstrip().startswith("#")
     short = 0 < len(above.split()) <= SHORT and not re.search(r"\d", above)
-    if (measured and (short or heading)) or (short and heading and not RESULT.search(above)):
+    if (measured and (short or heading)) or (short and heading and not P.RESULT.search(above)):
         return ""
     if number.scale == "/" or re.search(r"[#$]\Z|\d", number.head):  # 3/4 objects; item 5 of a list
         return ""
     if number.bracketed:
         return "score"
     ended = not above.strip() or above.rstrip()[-1] in ".!?:)"
-    return "score" if outer and ended and not re.search(OPEN, number.head) else ""
+    return "score" if outer and ended and not P.OPEN.search(number.head) else ""
 
 
 def kind_of(number: Number, above: str, first: bool, last: bool) -> str:
     """What a number among words is."""
     head, tail = number.head, number.tail
-    if number.bracketed and last and AFTER_SENTENCE.search(head) and not re.search(r"\w", tail):
+    if number.bracketed and last and P.AFTER_SENTENCE.search(head) and not re.search(r"\w", tail):
         return "score"
-    if number.bracketed and first and not BULLET.sub("", head).strip():
-        return "weak" if OPENING.match(tail) and not IF.search(tail) else ""
-    if IF.search(SENTENCE.split(head)[-1].strip()) or TAKEN_BACK.match(tail) or ASKED.match(tail):
+    if number.bracketed and first and not P.BULLET.sub("", head).strip():
+        return "weak" if P.OPENING.match(tail) and not P.IF.search(tail) else ""
+    if P.IF.search(P.SENTENCE.split(head)[-1].strip()) or P.TAKEN_BACK.match(tail) or P.ASKED.match(tail):
         return ""
     how = announced(head)
     if how and is_followed_well(how, number):
-        return "" if EXAMPLE.match(above) or INSCRIBED.search(head) else "score"
-    if how or not (TAIL.match(tail) or OTHER.match(tail)):
+        return "" if P.EXAMPLE.match(above) or P.INSCRIBED.search(head) else "score"
+    if how or not (P.TAIL.match(tail) or P.OTHER.match(tail)):
         return ""
-    return "score" if is_given(number) or CORRECTED.search(head) else ""
+    return "score" if is_given(number) or P.CORRECTED.search(head) else ""
 
 
 def is_followed_well(how: str, number: Number) -> bool:
     """Whether what follows an announced number lets it be a score."""
     tail = number.tail
-    if not (TAIL.match(tail) or OTHER.match(tail)):
+    if not (P.TAIL.match(tail) or P.OTHER.match(tail)):
         by_verb = how == "is" or (how == "result" and number.head.rstrip()[-1] not in ":=")
         return by_verb and bool(re.match(r"\s*:", tail))
     if how == "is":
-        return not (re.match(r"\W*is\b", tail) and IF.search(tail))
+        return not (re.match(r"\W*is\b", tail) and P.IF.search(tail))
     more = {"result": r"\w", "bare": r"[\w(–—-]"}.get(how)
     return number.bracketed or not more or not re.search(more, tail)
 
@@ -337,15 +234,15 @@ def is_followed_well(how: str, number: Number) -> bool:
 def is_given(number: Number) -> bool:
     """Whether a number is given to the image by a verb: "I rate it 3 out of 4", "so it is (3)"."""
     head = number.head
-    given = GIVEN.search(head)
+    given = P.GIVEN.search(head)
     said = given and (number.bracketed or number.scale or given["what"].strip())
-    said = said or (number.bracketed and CALLED.search(head)) or (MARKED.search(head) and "分" in number.tail[:2])
-    return bool(said) and not NOT.search(last_clause(head))
+    said = said or (number.bracketed and P.CALLED.search(head)) or (P.MARKED.search(head) and "分" in number.tail[:2])
+    return bool(said) and not P.NOT.search(last_clause(head))
 
 
 def last_clause(head: str) -> str:
     """The part of a sentence that a number stands in, without "I would"."""
-    return CLAUSE.split(POLITE.sub("", SENTENCE.split(head)[-1]))[-1]
+    return P.CLAUSE.split(P.POLITE.sub("", P.SENTENCE.split(head)[-1]))[-1]
 
 
 def is_cell(number: Number, above: str, below: str) -> bool:
@@ -360,17 +257,17 @@ def is_cell(number: Number, above: str, below: str) -> bool:
 
 def announced(head: str) -> str:
     """How words announce a number: as a score after a `colon`, after `is` or `bare`; as a `result`; or not."""
-    label = LABEL.search(head)
+    label = P.LABEL.search(head)
     if not label:
         return ""
     lead, article = head[: label.start()], False
-    while qualifier := QUALIFIER.search(lead):
-        article = article or bool(ARTICLE.match(qualifier[0].strip()))
+    while qualifier := P.QUALIFIER.search(lead):
+        article = article or bool(P.ARTICLE.match(qualifier[0].strip()))
         lead = lead[: qualifier.start()]
-    begins = not BULLET.sub("", lead).strip() or PUNCTUATED.search(lead)
-    if GLUED.search(lead) or FOR.search(lead) or not (begins or article or FUNCTION_WORD.search(lead)):
+    begins = not P.BULLET.sub("", lead).strip() or P.PUNCTUATED.search(lead)
+    if P.GLUED.search(lead) or P.FOR.search(lead) or not (begins or article or P.FUNCTION_WORD.search(lead)):
         return ""
-    if NOT.search(last_clause(head)):
+    if P.NOT.search(last_clause(head)):
         return ""
     how = (label["is"] or "").strip()
     if not label["score"]:

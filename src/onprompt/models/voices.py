@@ -11,7 +11,6 @@ from pathlib import Path
 
 from onprompt.settings import Settings
 from onprompt.types import FactorScore, Rubric, Voice
-from onprompt.types.contracts import geometric_mean
 
 EVIDENCE = "evidence"
 CLAIMS = "claims:"  # before the name of a model that is asked claim by claim
@@ -50,10 +49,10 @@ def shares(models: Sequence[float], evidence: float = 0.0) -> list[float]:
 
 def with_shares(voices: Sequence[Voice], settings: Settings) -> tuple[Voice, ...]:
     """Voices with their shares of the jury's value; one without a value has none."""
-    models = [voice for voice in voices if voice.value is not None and voice.name != EVIDENCE]
-    heard = [voice for voice in voices if voice.value is not None and voice.name == EVIDENCE]
-    parts = shares(weights([voice.name for voice in models], settings), settings.jury_evidence_weight if heard else 0.0)
-    given = dict(zip((voice.name for voice in (*models, *heard)), parts, strict=False))
+    heard = [voice.name for voice in voices if voice.value is not None]
+    models = [name for name in heard if name != EVIDENCE]
+    parts = shares(weights(models, settings), settings.jury_evidence_weight if EVIDENCE in heard else 0.0)
+    given = dict(zip((*models, EVIDENCE), parts, strict=False))
     return tuple(replace(voice, weight=given.get(voice.name, 0.0)) for voice in voices)
 
 
@@ -79,20 +78,12 @@ def mean_factors(voices: Sequence[Voice], rubric: Rubric) -> dict[str, FactorSco
     """The factors of the jury, each on its own scale; a single one follows from the value."""
     heard = [voice for voice in voices if voice.weight]
     said = nearest(voices, mean_value(voices)).factors
-    if len(rubric.factors) == 1 and rubric.value is geometric_mean:
-        by_name = {name: mean_value(voices) for name in rubric.factors}
-    else:
-        by_name = {
-            name: math.fsum(voice.weight * rubric.share(name, voice.factors[name].finest) for voice in heard)
-            for name in rubric.factors
-        }
-    return {
-        name: factor(share, rubric.factors[name], said[name].reason, name, heard) for name, share in by_name.items()
-    }
-
-
-def factor(share: float, scale: range, reason: str, name: str, heard: Sequence[Voice]) -> FactorScore:
-    """The score on a scale that is nearest to a share of it, and what each voice gave."""
-    exact = scale[0] + share * (scale[-1] - scale[0])
-    score = min(max(math.floor(exact + 0.5), scale[0]), scale[-1])
-    return FactorScore(score, reason, exact, tuple(voice.factors[name].score for voice in heard))
+    found = {}
+    for name, scale in rubric.factors.items():
+        share = math.fsum(voice.weight * rubric.share(name, voice.factors[name].finest) for voice in heard)
+        share = mean_value(voices) if len(rubric.factors) == 1 else share
+        exact = scale[0] + share * (scale[-1] - scale[0])
+        score = min(max(math.floor(exact + 0.5), scale[0]), scale[-1])
+        scores = tuple(voice.factors[name].score for voice in heard)
+        found[name] = FactorScore(score, said[name].reason, exact, scores)
+    return found

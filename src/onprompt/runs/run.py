@@ -30,10 +30,11 @@ from onprompt.wording import claim_words, finding_words
 FATAL = ("BudgetSpent", "StoreError", "NotFetched", "WrongHash")  # errors that would hit all further samples too
 PACKAGES = ("onprompt", "numpy", "pillow", "openvino", "opencv-python-headless", "torch", "transformers")
 MAX_REJECTED = 20  # rejected requests that stop a run without verdicts
+MAX_UNANSWERED = 20  # samples in a row that no server answers, which stop a run
 CHUNK = 64  # samples added in one transaction: each may hold an image
 # Settings that change how long a verdict takes or what it costs, but not what it says.
 IRRELEVANT = PRIVATE | {
-    *("reuse_answers", "concurrency", "timeout", "retries", "backoff", "breaker_pause"),
+    *("reuse_answers", "concurrency", "timeout", "retries", "backoff"),
     *("price_in", "price_out", "budget", "max_megabytes"),
 }
 JURY = {name for name in Settings.model_fields if name.startswith("jury_")}  # what only a jury depends on
@@ -141,6 +142,7 @@ class Summary:
     before: int = 0  # samples read so far that had a verdict already
     done: int = 0
     incomplete: int = 0  # verdicts of a jury without a model that failed
+    unanswered: int = 0  # samples that no server answered since the last verdict
     repeated: int = 0  # rows whose id an earlier row has
     repeat: str = ""  # such an id, and the one that its row got
     errors: Counter[str] = field(default_factory=Counter)
@@ -229,7 +231,7 @@ def store(result: StoredVerdict | SampleError, file: RunFile, summary: Summary) 
     """Store and count the verdict or error of a sample."""
     if isinstance(result, StoredVerdict):
         file.save_verdict(summary.configuration, result)
-        summary.done += 1
+        summary.done, summary.unanswered = summary.done + 1, 0
         summary.incomplete += INCOMPLETE in result.row["flags"].split()
         summary.spend(result.row["tokens_in"], result.row["tokens_out"], result.row["cost"])
         return
@@ -239,7 +241,8 @@ def store(result: StoredVerdict | SampleError, file: RunFile, summary: Summary) 
     summary.spend(result.tokens_in, result.tokens_out, result.cost)
     # Nothing but rejected requests: a wrong key or an unknown model, which would hit all others too.
     rejected = summary.errors["Rejected"] >= MAX_REJECTED and not summary.done
-    if result.kind in FATAL or rejected:
+    summary.unanswered += result.kind.startswith("ServerTrouble")
+    if result.kind in FATAL or rejected or summary.unanswered >= MAX_UNANSWERED:
         summary.stopped = summary.stopped or result.message
 
 

@@ -11,7 +11,6 @@ import onprompt
 from onprompt import api, serial
 from onprompt.errors import PromptError, UserError
 from onprompt.settings import Settings
-from onprompt.types import Verdict
 from tests.judges.claim_server import PIXELS
 from tests.judges.jury.servers import Serve, says
 from tests.models.backends.server import Received, Reply
@@ -40,32 +39,36 @@ def with_models(settings: Settings, names: list[str], **more: Any) -> Settings:
 
 def test_two_voices_of_one_model_share_its_weight(serve: Serve) -> None:
     plain, requests = serve(both_ways(4, "yes", "yes", "no", "yes", "yes"), says(2))
-    verdict = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, BOTH))
+    settings = with_models(plain, BOTH)
+    planned = api.plan("verify", [{"image": PIXELS, "prompt": PROMPT}], settings=settings)
+    assert [(part.model, part.calls) for part in planned.parts] == [(name, 1) for name in BOTH]
+    verdict = onprompt.verify(PIXELS, PROMPT, settings=settings)
     assert [voice.name for voice in verdict.voices] == BOTH
-    rubric, claims, other = verdict.voices
-    assert (rubric.value, other.value) == (1.0, 0.5)
-    assert claims.value == 0.75, "one wrong attribute"
+    assert [voice.value for voice in verdict.voices] == [1.0, 0.75, 0.5], "one wrong attribute"
     assert [voice.weight for voice in verdict.voices] == [0.25, 0.25, 0.5]
     assert verdict.value == pytest.approx(0.25 + 0.25 * 0.75 + 0.25)
-    assert [len(each) for each in requests] == [2, 1]
     assert serial.load(serial.dump(verdict)) == verdict
     assert set(verdict.provenance["members"]) == set(BOTH)
+    again = onprompt.verify(PIXELS, PROMPT, settings=settings)
+    assert (again.voices, again.usage.tokens_in) == (verdict.voices, 0)
+    assert [len(each) for each in requests] == [2, 1]
 
 
-def test_a_voice_alone_has_the_whole_weight_and_one_in_the_settings_its_own(serve: Serve) -> None:
-    plain, _ = serve(both_ways(4, *["yes"] * 5), says(2))
-    alone = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, ["claims:openai/a", "openai/b"]))
-    assert [voice.weight for voice in alone.voices] == [0.5, 0.5]
-    own = with_models(plain, BOTH, jury_weights=(("claims:openai/a", 2.0),))
-    verdict = onprompt.verify(PIXELS, PROMPT, settings=own)
-    assert [voice.weight for voice in verdict.voices] == [0.25, 0.5, 0.25]
-
-
-def test_one_that_fails_leaves_the_weight_to_the_other(serve: Serve) -> None:
-    plain, _ = serve(both_ways(4, "perhaps"), says(2))
-    verdict = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, BOTH))
-    assert [voice.weight for voice in verdict.voices] == [0.5, 0.0, 0.5]
-    assert (verdict.flags, verdict.value) == (("model_unreadable",), 0.75)
+@pytest.mark.parametrize(
+    ("words", "names", "more", "weights", "flags"),
+    [
+        (["yes"] * 5, BOTH[1:], {}, [0.5, 0.5], ()),
+        (["yes"] * 5, BOTH, {"jury_weights": (("claims:openai/a", 2.0),)}, [0.25, 0.5, 0.25], ()),
+        (["perhaps"], BOTH, {}, [0.5, 0.0, 0.5], ("model_unreadable",)),
+    ],
+)
+def test_weights(
+    serve: Serve, words: list[str], names: list[str], more: dict[str, Any], weights: list[float], flags: tuple[str, ...]
+) -> None:
+    plain, _ = serve(both_ways(4, *words), says(2))
+    verdict = onprompt.verify(PIXELS, PROMPT, settings=with_models(plain, names, **more))
+    assert [voice.weight for voice in verdict.voices] == weights
+    assert set(flags) <= set(verdict.flags)
 
 
 def test_without_claims_it_says_nothing(serve: Serve) -> None:
@@ -86,24 +89,8 @@ def test_claims_that_nobody_can_tell_are_paid_for(serve: Serve) -> None:
     assert verdict.usage.tokens_in == 3 * 1200
 
 
-def test_plans_and_cached_answers(serve: Serve) -> None:
-    plain, requests = serve(both_ways(4, *["yes"] * 5), says(2))
-    settings, items = with_models(plain, BOTH), [{"image": PIXELS, "prompt": PROMPT}]
-    planned = api.plan("verify", items, settings=settings)
-    assert [(part.model, part.calls) for part in planned.parts] == [(name, 1) for name in BOTH]
-    (first,) = onprompt.judge_many("verify", items, settings=settings)
-    (again,) = onprompt.judge_many("verify", items, settings=settings)
-    assert isinstance(first, Verdict)
-    assert isinstance(again, Verdict)
-    assert (again.voices, again.usage.tokens_in) == (first.voices, 0)
-    assert [len(each) for each in requests] == [2, 1]
-
-
 def test_where_it_does_not_belong(serve: Serve) -> None:
     plain, _ = serve(says(4), says(2))
-    alone = plain.model_copy(update={"models": (), "model": "claims:openai/a"})
-    with pytest.raises(UserError, match="alone it is --judge claims --model openai/a"):
-        onprompt.verify(PIXELS, PROMPT, settings=alone)
     with pytest.raises(UserError, match="for 'edit' claims need evidence"):
         onprompt.edit(PIXELS, PIXELS, "make it red", settings=with_models(plain, BOTH))
     with pytest.raises(UserError, match="the same model twice"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,23 +28,21 @@ def test_the_mean_of_three_models_and_what_each_says(serve: Serve) -> None:
     assert (verdict.judge, verdict.score, verdict.flags) == ("jury", 3, ())
     assert verdict.value == pytest.approx((1 + 0.75 + 0.75) / 3)
     assert verdict.measures["spread"] == pytest.approx(0.25)
-    assert [(voice.name, voice.factors["score"].score, voice.value, voice.error) for voice in verdict.voices] == [
-        ("openai/a", 4, 1.0, ""),
-        ("openai/b", 3, 0.75, ""),
-        ("openai/c", 3, 0.75, ""),
-    ]
-    assert sum(voice.weight for voice in verdict.voices) == pytest.approx(1)
+    said = [(voice.name, voice.factors["score"].score, voice.value, voice.error) for voice in verdict.voices]
+    assert said == [("openai/a", 4, 1.0, ""), ("openai/b", 3, 0.75, ""), ("openai/c", 3, 0.75, "")]
+    assert [voice.weight for voice in verdict.voices] == pytest.approx([1 / 3] * 3)
     assert verdict.factors["score"].scores == (4, 3, 3)
-    assert [len(each) for each in requests] == [1, 1, 1]
-    assert [each[0].json["model"] for each in requests] == ["a", "b", "c"]
-    assert all(RUBRIC.text in each[0].json["messages"][0]["content"][0]["text"] for each in requests)
+    assert [request.json["model"] for (request,) in requests] == ["a", "b", "c"]
+    assert all(RUBRIC.text in request.json["messages"][0]["content"][0]["text"] for (request,) in requests)
     assert len(verdict.answers) == 3
     assert verdict.provenance["model"] == "openai/a, openai/b, openai/c"
 
 
 def test_a_verdict_of_a_jury_is_stored_and_shown(serve: Serve) -> None:
-    settings, _ = serve(says(4), says(0), Reply(UNREADABLE["refusal"]))
+    settings, requests = serve(says(4), says(0), Reply(UNREADABLE["refusal"]), price_in=1.0, price_out=0.0)
     verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
+    assert set(verdict.flags) == {"judges_disagree", "model_unreadable"}
+    assert verdict.measures["spread"] == 1.0
     assert serial.load(serial.dump(verdict)) == verdict
     entry = json.loads(json.dumps(document(verdict)))
     assert [voice["name"] for voice in entry["voices"]] == list(NAMES)
@@ -52,13 +51,8 @@ def test_a_verdict_of_a_jury_is_stored_and_shown(serve: Serve) -> None:
     assert lines[0] == "Jury"
     assert lines[1].startswith("  openai/a: score 4, value 1.00, weight 0.50. ")
     assert lines[3].startswith("  openai/c: no score: unreadable answer")
-
-
-def test_models_that_are_far_apart_are_flagged(serve: Serve) -> None:
-    settings, _ = serve(says(4), says(1))
-    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
-    assert verdict.flags == ("judges_disagree",)
-    assert verdict.measures["spread"] == 0.75
+    assert [len(each) for each in requests] == [1, 1, 2]
+    assert verdict.usage.cost == pytest.approx(4 * 1200 / 1e6), "answers that can't be read are paid for, too"
 
 
 TROUBLE = {
@@ -98,21 +92,6 @@ def test_without_any_model_there_is_no_verdict(serve: Serve) -> None:
     down, _ = serve(Reply("oops", 500), Reply("oops", 502))
     with pytest.raises(ServerTrouble, match=r"openai/a: .*; openai/b: "):
         onprompt.verify(PIXELS, "a cat", settings=down)
-
-
-def test_an_answer_that_can_not_be_read_is_paid_for_and_kept(serve: Serve) -> None:
-    settings, requests = serve(says(4), Reply(UNREADABLE["refusal"]), price_in=1.0, price_out=0.0)
-    verdict = onprompt.verify(PIXELS, "a cat", settings=settings)
-    assert [len(each) for each in requests] == [1, 2]
-    assert verdict.usage.tokens_in == 3 * 1200
-    assert verdict.usage.cost == pytest.approx(3 * 1200 / 1e6)
-
-
-def test_a_bad_prompt_is_the_users_error(serve: Serve) -> None:
-    settings, requests = serve(says(4), says(4))
-    with pytest.raises(PromptError):
-        onprompt.verify(PIXELS, " ", settings=settings)
-    assert requests == [[], []]
 
 
 def test_an_edit_has_all_factors(serve: Serve) -> None:
@@ -160,6 +139,8 @@ def test_what_several_models_mean(serve: Serve) -> None:
         onprompt.verify(PIXELS, "a cat", model="openai/a", models=models, settings=plain)
     with pytest.raises(UserError, match="a jury needs a model"):
         onprompt.verify(PIXELS, "a cat", judge="jury", settings=plain)
+    with pytest.raises(PromptError):
+        onprompt.verify(PIXELS, " ", settings=settings)
 
 
 @pytest.mark.models
@@ -178,19 +159,30 @@ def test_the_evidence_has_a_voice(serve: Serve) -> None:
 
 
 @pytest.mark.models
-def test_the_evidence_beside_a_single_model(serve: Serve) -> None:
+def test_evidence_that_could_check_nothing_has_no_weight_but_says_so(
+    serve: Serve, named_photo: Callable[[str], Path]
+) -> None:
+    photo, prompt = named_photo("coffee.png"), "Sieben Katzen sitzen auf einem Tisch"
+    settings, _ = serve(says(4), says(4), jury_evidence_weight=0.2)
+    verdict = onprompt.verify(photo, prompt, settings=settings)
+    measured = onprompt.verify(photo, prompt, judge="evidence", settings=settings)
+    voice = verdict.voices[2]
+    assert (verdict.value, voice.weight, voice.error) == (1.0, 0.0, "nothing could be checked")
+    assert (verdict.checks, verdict.coverage) == (measured.checks, 0.0)
+    assert verdict.checks
+    assert verdict.provenance["members"]["evidence"]["judge"] == "evidence"
+
+
+@pytest.mark.models
+def test_the_evidence_beside_a_single_model_and_alone(serve: Serve) -> None:
     settings, _ = serve(says(4), jury_evidence_weight=0.2)
     verdict = onprompt.verify(PIXELS, "a dog", settings=settings)
     assert [voice.name for voice in verdict.voices] == ["openai/a", "evidence"]
     assert "judges_disagree" in verdict.flags
     assert verdict.value < 1
-
-
-@pytest.mark.models
-def test_the_evidence_alone_is_no_jury(serve: Serve) -> None:
-    settings, _ = serve(Reply("oops", 500), jury_evidence_weight=0.2)
+    failing, _ = serve(Reply("oops", 500), jury_evidence_weight=0.2)
     with pytest.raises(ServerTrouble, match="no model of the jury"):
-        onprompt.verify(PIXELS, "a dog", settings=settings)
+        onprompt.verify(PIXELS, "a dog", settings=failing)
 
 
 def test_settings_hold_models_and_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

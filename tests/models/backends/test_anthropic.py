@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from pydantic import SecretStr
-
-from onprompt.errors import Rejected
 from onprompt.models.backends.anthropic import Anthropic, load
 from onprompt.settings import Settings
-from onprompt.types import Message, Question
-from tests.models.backends.server import KEY, PLAIN, SCHEMA, STRUCTURED, Contract, Reply, Scripted, shown, size_of
+from tests.models.backends.server import (
+    KEY,
+    PLAIN,
+    SCHEMA,
+    STRUCTURED,
+    Contract,
+    Reply,
+    Scripted,
+    conversation,
+    size_of,
+)
 
 MODEL = "claude-test"
 TEMPERATURE = Reply({"type": "error", "error": {"message": "`temperature` is deprecated for this model."}}, 400)
@@ -26,6 +31,26 @@ def message(*blocks: Any, stop: str | None = "end_turn", **more: Any) -> dict[st
 
 
 class TestAnthropic(Contract):
+    key_variables, url_variable = ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL"
+    endings = (
+        *((message("I", stop=reason), "I", "end") for reason in ("end_turn", "stop_sequence", None)),
+        *((message("I", stop=reason), "I", "length") for reason in ("max_tokens", "something new")),
+        (message("I", stop="refusal"), "I", "refusal"),
+        (message(), "", "end"),
+        (
+            message({"type": "thinking", "thinking": "5? No."}, {"type": "redacted_thinking", "data": "y"}, "4"),
+            "4",
+            "end",
+        ),
+    )
+    almost = (
+        {"content": "4"},
+        {"content": None},
+        {"content": [{"type": "text"}]},
+        {"content": [{"type": "text", "text": 4}]},
+        {"content": [], "stop_reason": []},
+    )
+
     def load(self, settings: Settings) -> Anthropic:
         return load(MODEL, settings)
 
@@ -33,12 +58,7 @@ class TestAnthropic(Contract):
         return message(text)
 
     def test_what_is_sent_and_what_comes_back(self) -> None:
-        turns = (
-            Message("user", ("Look:", shown(), "How good?")),
-            Message("assistant", ("Good.",)),
-            Message("user", ("Sure?",)),
-        )
-        answer, requests = self.answer(Question(turns, max_tokens=77, temperature=0.5), Reply(message("Yes: ", "4")))
+        answer, requests = self.answer(conversation(0.5), Reply(message("Yes: ", "4")))
         sent = requests[0]
         assert (sent.method, sent.path) == ("POST", "/v1/messages")
         assert sent.headers["authorization"] == f"Bearer {KEY}"
@@ -86,40 +106,6 @@ class TestAnthropic(Contract):
             assert (answer.text, answer.structured) == ("4", False)
             assert answer.refused == ("output_config", "temperature")
 
-    @pytest.mark.parametrize("more", [{"logprobs": True}, {"choices": ("yes", "no")}])
-    def test_there_are_no_probabilities(self, more: dict[str, Any]) -> None:
-        answer, requests = self.answer(Question(PLAIN.messages, **more), Reply(message("4")))
-        assert (answer.refused, answer.token_probs) == (("logprobs",), ())
-        assert "logprobs" not in requests[0].json
-
-    @pytest.mark.parametrize(
-        ("said", "stop"),
-        [
-            ("end_turn", "end"),
-            ("stop_sequence", "end"),
-            ("max_tokens", "length"),
-            ("model_context_window_exceeded", "length"),
-            ("refusal", "refusal"),
-            ("something new", "length"),
-            (None, "end"),
-        ],
-    )
-    def test_why_it_ended(self, said: str | None, stop: str) -> None:
-        answer, _ = self.answer(PLAIN, Reply(message("I", stop=said)))
-        assert (answer.text, answer.stop) == ("I", stop)
-
-    def test_nothing_said(self) -> None:
-        answer, _ = self.answer(PLAIN, Reply(message()))
-        assert (answer.text, answer.stop) == ("", "end")
-
-    def test_thoughts_are_left_out(self) -> None:
-        thoughts = (
-            {"type": "thinking", "thinking": "5? No.", "signature": "x"},
-            {"type": "redacted_thinking", "data": "y"},
-        )
-        answer, _ = self.answer(PLAIN, Reply(message(*thoughts, "4")))
-        assert answer.text == "4"
-
     def test_what_is_read_from_a_cache_counts(self) -> None:
         usage = {
             "input_tokens": 5,
@@ -129,38 +115,3 @@ class TestAnthropic(Contract):
         }
         answer, _ = self.answer(PLAIN, Reply(message("4", usage=usage)))
         assert (answer.usage.tokens_in, answer.usage.tokens_out) == (125, 7)
-
-    @pytest.mark.parametrize(
-        "body",
-        [
-            {"content": "4"},
-            {"content": None},
-            {"content": [{"type": "text"}]},
-            {"content": [{"type": "text", "text": 4}]},
-            {"content": [], "stop_reason": []},
-        ],
-    )
-    def test_almost_a_message(self, body: dict[str, Any]) -> None:
-        assert self.trouble(Reply(body)).kind == "broken"
-
-
-def test_who_answers() -> None:
-    backend = load(MODEL, Settings(base_url="http://user:word@server:8000/v1/?key=secret", api_key=SecretStr(KEY)))
-    assert backend.identity == {"backend": "anthropic", "model": MODEL, "server": "http://server:8000/v1"}
-    backend.close()
-
-
-def test_key_and_address_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Scripted(Reply(message("4"))) as server:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", f" {KEY}\n")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
-        backend = load(MODEL, Settings())
-        assert backend.ask(PLAIN).text == "4"
-        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
-        backend.close()
-
-
-def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    with pytest.raises(Rejected, match="ANTHROPIC_API_KEY"):
-        load(MODEL, Settings(base_url="http://localhost")).ask(PLAIN)

@@ -6,13 +6,21 @@ import math
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
-from onprompt.errors import Rejected
 from onprompt.models.backends.gemini import Gemini, load
 from onprompt.settings import Settings
-from onprompt.types import Message, Question
-from tests.models.backends.server import KEY, PLAIN, SCHEMA, STRUCTURED, Contract, Reply, Scripted, shown, size_of
+from onprompt.types import Question
+from tests.models.backends.server import (
+    KEY,
+    PLAIN,
+    SCHEMA,
+    STRUCTURED,
+    Contract,
+    Reply,
+    Scripted,
+    conversation,
+    size_of,
+)
 
 MODEL = "gemini-test"
 LOGPROBS = Reply({"error": {"code": 400, "message": f"Logprobs is not enabled for models/{MODEL}"}}, 400)
@@ -34,6 +42,28 @@ def token(word: str, chance: float) -> dict[str, Any]:
 
 
 class TestGemini(Contract):
+    key_variables, url_variable = ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "GOOGLE_GEMINI_BASE_URL"
+    endings = (
+        *((response("I", stop=reason), "I", "end") for reason in ("STOP", None)),
+        *((response("I", stop=reason), "I", "length") for reason in ("MAX_TOKENS", "OTHER", "SOMETHING_NEW")),
+        *((response("I", stop=reason), "I", "filter") for reason in ("SAFETY", "RECITATION", "IMAGE_SAFETY")),
+        ({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, "", "filter"),
+        ({"candidates": [{"finishReason": "STOP"}]}, "", "end"),
+        ({"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}]}, "", "end"),
+        ({"candidates": [{"content": {"parts": []}}]}, "", "end"),
+        (response({"text": "5? No.", "thought": True}, "4"), "4", "end"),
+        ({"candidates": [{"content": {}, "finishReason": "MAX_TOKENS"}]}, "", "length"),
+    )
+    almost = (
+        {"candidates": []},
+        {"usageMetadata": {"promptTokenCount": 1}},
+        {"candidates": "4"},
+        {"candidates": [4]},
+        {"candidates": [{"content": {"parts": "4"}}]},
+        {"candidates": [{"content": {"parts": [{"text": 4}]}}]},
+        {"candidates": [{"finishReason": []}]},
+    )
+
     def load(self, settings: Settings) -> Gemini:
         return load(MODEL, settings)
 
@@ -41,12 +71,7 @@ class TestGemini(Contract):
         return response(text)
 
     def test_what_is_sent_and_what_comes_back(self) -> None:
-        turns = (
-            Message("user", ("Look:", shown(), "How good?")),
-            Message("assistant", ("Good.",)),
-            Message("user", ("Sure?",)),
-        )
-        answer, requests = self.answer(Question(turns, max_tokens=77, temperature=0.0), Reply(response("Yes: ", "4")))
+        answer, requests = self.answer(conversation(0.0), Reply(response("Yes: ", "4")))
         sent = requests[0]
         assert (sent.method, sent.path) == ("POST", f"/v1/models/{MODEL}:generateContent")
         assert sent.headers["x-goog-api-key"] == KEY
@@ -64,11 +89,6 @@ class TestGemini(Contract):
         assert (answer.text, answer.stop, answer.model, answer.structured) == ("Yes: 4", "end", f"{MODEL}-001", False)
         assert (answer.usage.tokens_in, answer.usage.tokens_out, answer.refused) == (1200, 134, ())
         assert 0 < answer.usage.seconds < 5
-
-    @pytest.mark.parametrize(("timeout", "told"), [(0.5, "10"), (5, "10"), (30.5, "31")])
-    def test_no_deadline_that_the_server_would_not_take(self, timeout: float, told: str) -> None:
-        _, requests = self.answer(PLAIN, Reply(response("4")), timeout=timeout)
-        assert requests[0].headers["x-server-timeout"] == told
 
     def test_held_to_a_schema(self) -> None:
         answer, requests = self.answer(STRUCTURED, Reply(response('{"score": 4}')))
@@ -101,111 +121,18 @@ class TestGemini(Contract):
         assert (config["responseLogprobs"], config["logprobs"]) == (True, 20)
         assert answer.token_probs == ((7, 8, {"4": 0.75, "3": 0.25}),)
 
-    def test_probabilities_of_words(self) -> None:
+    def test_probabilities_of_words_and_choices(self) -> None:
         texts = ('{"1": "', "yes", '", "2": "', "no", '"}')
-        result = {"chosenCandidates": [{"token": text, "logProbability": 0.0} for text in texts]}
+        result = {"chosenCandidates": [token(text, 1) for text in texts]}
         question = Question(PLAIN.messages, logprobs=True, words=("yes", "no"))
         answer, _ = self.answer(question, Reply(response("".join(texts), logprobsResult=result)))
         assert answer.token_probs == ((7, 10, {"yes": 1.0}), (19, 21, {"no": 1.0}))
-
-    def test_probabilities_of_choices(self) -> None:
-        result = {"chosenCandidates": [token("yes", 1)]}
-        question = Question(PLAIN.messages, choices=("yes", "no"))
+        question, result = Question(PLAIN.messages, choices=("yes", "no")), {"chosenCandidates": [token("yes", 1)]}
         answer, _ = self.answer(question, Reply(response("yes", logprobsResult=result)))
         assert answer.token_probs == ((0, 3, {"yes": 1.0}),)
-
-    @pytest.mark.parametrize(
-        ("said", "stop"),
-        [
-            ("STOP", "end"),
-            ("MAX_TOKENS", "length"),
-            ("CONTINUATION", "length"),
-            *((word, "filter") for word in ("SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION")),
-            ("IMAGE_SAFETY", "filter"),
-            ("OTHER", "length"),
-            ("SOMETHING_NEW", "length"),
-            (None, "end"),
-        ],
-    )
-    def test_why_it_ended(self, said: str | None, stop: str) -> None:
-        answer, requests = self.answer(PLAIN, Reply(response("I", stop=said, continuationToken="eA==")))
-        assert (answer.text, answer.stop, len(requests)) == ("I", stop, 1)
-
-    def test_a_prompt_that_is_blocked(self) -> None:
-        body = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 9}}
-        answer, _ = self.answer(PLAIN, Reply(body))
-        assert (answer.text, answer.stop, answer.usage.tokens_in) == ("", "filter", 9)
-
-    @pytest.mark.parametrize(
-        "body",
-        [
-            {"candidates": []},
-            {"usageMetadata": {"promptTokenCount": 1}},
-            {"candidates": [{"finishReason": "STOP"}]},
-            {"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}]},
-            {"candidates": [{"content": {"parts": []}}]},
-        ],
-    )
-    def test_nothing_said(self, body: dict[str, Any]) -> None:
-        answer, _ = self.answer(PLAIN, Reply(body))
-        assert (answer.text, answer.stop) == ("", "end")
-
-    def test_all_tokens_spent_on_thoughts(self) -> None:
-        answer, _ = self.answer(PLAIN, Reply({"candidates": [{"content": {}, "finishReason": "MAX_TOKENS"}]}))
-        assert (answer.text, answer.stop) == ("", "length")
-
-    def test_thoughts_are_left_out(self) -> None:
-        answer, _ = self.answer(PLAIN, Reply(response({"text": "5? No.", "thought": True}, "4")))
-        assert answer.text == "4"
 
     @pytest.mark.parametrize(("headers", "seconds"), [({}, 34.5), ({"retry-after": "3"}, 3)])
     def test_how_long_it_is_busy_stands_in_the_body_too(self, headers: dict[str, str], seconds: float) -> None:
         details = [{"@type": "type.googleapis.com/google.rpc.Help"}, {"@type": RETRY, "retryDelay": "34.5s"}]
         trouble = self.trouble(Reply({"error": {"code": 429, "details": details}}, 429, headers))
         assert (trouble.kind, trouble.retry_after) == ("busy", seconds)
-
-    @pytest.mark.parametrize(
-        "body",
-        [
-            {"candidates": "4"},
-            {"candidates": [4]},
-            {"candidates": [{"content": {"parts": "4"}}]},
-            {"candidates": [{"content": {"parts": [{"text": 4}]}}]},
-            {"candidates": [{"finishReason": []}]},
-        ],
-    )
-    def test_almost_a_response(self, body: dict[str, Any]) -> None:
-        assert self.trouble(Reply(body)).kind == "broken"
-
-    def test_a_name_that_is_no_model(self) -> None:
-        backend = load("../files", Settings(base_url="http://localhost", api_key=SecretStr(KEY)))
-        with pytest.raises(Rejected, match="model"):
-            backend.ask(PLAIN)
-        backend.close()
-
-
-def test_who_answers() -> None:
-    backend = load(MODEL, Settings(base_url="http://user:word@server:8000/x/?key=secret", api_key=SecretStr(KEY)))
-    assert backend.identity == {"backend": "gemini", "model": MODEL, "server": "http://server:8000/x"}
-    backend.close()
-
-
-@pytest.mark.parametrize("variable", ["GEMINI_API_KEY", "GOOGLE_API_KEY"])
-def test_key_and_address_by_the_environment(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")  # which is another service
-    monkeypatch.setenv(variable, f" {KEY}\n")
-    with Scripted(Reply(response("4"))) as server:
-        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
-        backend = load(MODEL, Settings())
-        assert backend.ask(PLAIN).text == "4"
-        assert server.requests[0].headers["x-goog-api-key"] == KEY
-        backend.close()
-
-
-def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(Rejected, match="GOOGLE_API_KEY or GEMINI_API_KEY"):
-        load(MODEL, Settings(base_url="http://localhost")).ask(PLAIN)

@@ -27,15 +27,12 @@ class Anthropic(HttpBackend):
         "temperature": ("temperature",),
         "output_config": ("output_config", "output_format", "output format", "structured output", "schema"),
     }
-    unsupported = frozenset({"logprobs"})  # not in the API
 
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.key}", "anthropic-version": VERSION}
 
     def options(self, question: Question) -> dict[str, Any]:
         options: dict[str, Any] = {"temperature": question.temperature}
-        if question.logprobs or question.choices:
-            options["logprobs"] = True
         if question.schema:
             options["output_config"] = {"format": {"type": "json_schema", "schema": json.loads(question.schema)}}
         return options

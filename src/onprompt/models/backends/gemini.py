@@ -2,18 +2,16 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from onprompt.errors import Rejected, ServerTrouble
-from onprompt.models.http import MALFORMED, HttpBackend, Response, base64_image, seconds_until, token_count
+from onprompt.models.http import HttpBackend, Response, base64_image, token_count
 from onprompt.models.reading import number_spots
 from onprompt.settings import Settings
 from onprompt.types import Answer, Message, Part, Question, Usage
 
-MIN_SERVER_TIMEOUT = 10  # seconds; the server rejects less
 TOP_LOGPROBS = 20  # the maximum
 FILTERED = (
     *("SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION"),
@@ -22,7 +20,7 @@ FILTERED = (
 ENDED = (None, "", "STOP", "FINISH_REASON_UNSPECIFIED")
 STOPS: dict[str | None, str] = {**dict.fromkeys(ENDED, "end"), **dict.fromkeys(FILTERED, "filter")}
 UNKNOWN_STOP = "length"  # the answer may be incomplete
-RESPONSE_FIELDS = {"candidates", "promptFeedback", "usageMetadata"}  # a response has at least one of them
+RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"')  # in the details of an error
 
 
 class Gemini(HttpBackend):
@@ -46,8 +44,7 @@ class Gemini(HttpBackend):
         self.endpoint = f"/v1/{quote(name)}:generateContent"
 
     def headers(self) -> dict[str, str]:
-        seconds = max(MIN_SERVER_TIMEOUT, math.ceil(self.settings.timeout))
-        return {"x-goog-api-key": self.key, "X-Server-Timeout": str(seconds)}
+        return {"x-goog-api-key": self.key}
 
     def options(self, question: Question) -> dict[str, dict[str, Any]]:
         """Each option with the parameters that it consists of."""
@@ -60,8 +57,6 @@ class Gemini(HttpBackend):
         return options
 
     def body(self, question: Question, options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        if ".." in self.model:
-            raise Rejected(f"{self.model!r} is no name of a model")
         config = {name: value for option in options.values() for name, value in option.items()}
         contents = [*map(self.message, question.messages)]
         return {"contents": contents, "generationConfig": {"maxOutputTokens": question.max_tokens, **config}}
@@ -75,27 +70,22 @@ class Gemini(HttpBackend):
             return {"text": part}
         return {"inlineData": {"mimeType": f"image/{part.format}", "data": base64_image(part)}}
 
-    def status_error(self, response: Response, sent: Iterable[str]) -> Exception:
-        error = super().status_error(response, sent)
-        if isinstance(error, ServerTrouble) and error.retry_after is None:
-            error.retry_after = seconds_until(retry_delay(response.text))
-        return error
+    def retry_after(self, response: Response) -> float | None:
+        stated = RETRY_DELAY.search(response.text)
+        return super().retry_after(response) or (float(stated[1]) if stated else None)
 
     def parse(self, body: Any, question: Question) -> Answer:
         used, model = body.get("usageMetadata") or {}, str(body.get("modelVersion") or "")
         tokens_out = token_count(used.get("candidatesTokenCount"), used.get("thoughtsTokenCount"))
         usage = Usage(token_count(used.get("promptTokenCount")), tokens_out)
-        if body.get("candidates"):
-            candidate = body["candidates"][0]
-            parts = (candidate.get("content") or {}).get("parts") or []
-            text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
-            pieces = tokens(candidate.get("logprobsResult") or {})
-            token_probs = number_spots(text, pieces, question.choices, question.words)
-            return Answer(text, STOPS.get(candidate.get("finishReason"), UNKNOWN_STOP), model, usage, token_probs)
-        if not body.keys() & RESPONSE_FIELDS:
-            raise LookupError
-        blocked = (body.get("promptFeedback") or {}).get("blockReason")
-        return Answer("", "filter" if blocked else "end", model, usage)
+        if "candidates" not in body:
+            return Answer("", "filter" if body["promptFeedback"]["blockReason"] else "end", model, usage)
+        candidate = body["candidates"][0]
+        parts = (candidate.get("content") or {}).get("parts") or []
+        text = "".join(part.get("text") or "" for part in parts if not part.get("thought"))
+        pieces = tokens(candidate.get("logprobsResult") or {})
+        token_probs = number_spots(text, pieces, question.choices, question.words)
+        return Answer(text, STOPS.get(candidate.get("finishReason"), UNKNOWN_STOP), model, usage, token_probs)
 
 
 load = Gemini
@@ -115,11 +105,3 @@ def probabilities(candidates: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Tokens with their probabilities; the server leaves out a log probability of 0, as it does all zeros."""
     log_probabilities = {token.get("token") or "": float(token.get("logProbability") or 0) for token in candidates}
     return {token: math.exp(min(0.0, value)) for token, value in log_probabilities.items()}
-
-
-def retry_delay(body: str) -> str:
-    """The delay in the details of an error, such as `34s`."""
-    with suppress(*MALFORMED, RecursionError):
-        details = json.loads(body)["error"]["details"]
-        return next((str(detail["retryDelay"]) for detail in details if "retryDelay" in detail), "")
-    return ""

@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -123,76 +124,60 @@ class Local:
     def ask(self, question: Question) -> Answer:
         """The model's answer."""
         messages, images = chat(question, self.model_in_memory().pixels)
-        with self.model_in_memory().lock:
-            model, history = self.model_in_memory(), genai.ChatHistory(messages)
-            if not question.choices:
-                return self.write(model, question, messages, images)
-            alone = model.adds_positions and len(images) == 1
-            if alone:
-                model.kept.clear()
-            answer = self.choose(model, question, history, images)
-            model.kept += [] if alone else [history]
-            return answer
+        start = time.monotonic()
+        with self.model_in_memory().lock, runtime_errors(f"{self.model} can't answer"):
+            reply = self.choose if question.choices else self.write
+            answer = reply(self.model_in_memory(), question, messages, images)
+        seconds = round(time.monotonic() - start, 3)
+        return replace(answer, model=self.model, usage=replace(answer.usage, seconds=seconds))
 
-    def choose(self, model: LoadedModel, question: Question, history: Any, images: list[Tensor]) -> Answer:
+    def choose(
+        self, model: LoadedModel, question: Question, messages: list[dict[str, str]], images: list[Tensor]
+    ) -> Answer:
         """The likeliest of the choices as the first token, with that token's alternatives."""
-        start, config = time.monotonic(), model.likeliest(apply_chat_template=True)
-        with runtime_errors(f"{self.model} can't answer"):
-            (result,) = model.pipeline.generate([history], images=[images], generation_config=[config])
+        history, alone = genai.ChatHistory(messages), model.adds_positions and len(images) == 1
+        if alone:
+            model.kept.clear()
+        config = model.likeliest(apply_chat_template=True)
+        (result,) = model.pipeline.generate([history], images=[images], generation_config=[config])
+        model.kept += [] if alone else [history]
         step: Step = {}
         for text, score in zip(result.texts, result.scores, strict=True):
             step[text] = step.get(text, 0.0) + probability(score)
         spot = TokenProbs(0, 0, {text: round(p, 6) for text, p in step.items()})
         likely = choice_probabilities([spot], question.choices, minimum=0.0) or step
         word = max(likely, key=lambda word: likely[word])
-        usage = Usage(result.perf_metrics.get_num_input_tokens(), 1, round(time.monotonic() - start, 3))
-        return Answer(word, model=self.model, usage=usage, token_probs=(spot._replace(end=len(word)),))
+        usage = Usage(result.perf_metrics.get_num_input_tokens(), 1)
+        return Answer(word, usage=usage, token_probs=(spot._replace(end=len(word)),))
 
     def write(
         self, model: LoadedModel, question: Question, messages: list[dict[str, str]], images: list[Tensor]
     ) -> Answer:
         """An answer in words, with the probabilities of its last numbers, or of the words that are wanted."""
-        start = time.monotonic()
         options: dict[str, Any] = {"logprobs": 1}
         if question.temperature:
             options |= {"do_sample": True, "temperature": question.temperature, "rng_seed": question.repeat}
         if question.schema:
             options["structured_output_config"] = genai.StructuredOutputConfig(json_schema=question.schema)
-        with runtime_errors(f"{self.model} can't answer"):
-            prompt = model.tokenizer.apply_chat_template(messages, add_generation_prompt=True)
-            handle = self.run(model, prompt, images, model.config(question.max_tokens, **options))
-            (output,) = handle.read_all()
-            pieces = joined(model, output.generated_ids, output.generated_log_probs)
-            token_probs: tuple[TokenProbs, ...] = ()
-            if question.logprobs or question.words:
-                token_probs = self.token_probs(model, question, pieces, prompt, images)
+        prompt = model.tokenizer.apply_chat_template(messages, add_generation_prompt=True)
+        handle = self.run(model, prompt, images, model.config(question.max_tokens, **options))
+        (output,) = handle.read_all()
+        text = model.decode(output.generated_ids)
+        texts = [model.decode([token]) for token in output.generated_ids]
+        wanted = [at for at, word in enumerate(texts) if is_wanted(word, question.words)]
+        steps: dict[int, Step] = {}
+        if (question.logprobs or question.words) and "".join(texts) == text:  # no character is split between tokens
+            for at in wanted if question.words else wanted[-LAST_NUMBERS:]:
+                steps[at] = {texts[at]: probability(output.generated_log_probs[at])}
+                if steps[at][texts[at]] < CERTAIN:
+                    others = self.run(model, prompt + "".join(texts[:at]), images, model.likeliest()).read_all()
+                    found = {model.decode(other.generated_ids): probability(other.score) for other in others}
+                    steps[at] = found | steps[at]
+        pieces = [(word, steps.get(at, {})) for at, word in enumerate(texts)]
+        token_probs = number_spots(text, pieces, (), question.words) if steps else ()
         stop = "length" if output.finish_reason == genai.GenerationFinishReason.LENGTH else "end"
-        tokens_in = handle.get_vlm_perf_metrics().get_num_input_tokens()
-        usage = Usage(tokens_in, len(output.generated_ids), round(time.monotonic() - start, 3))
-        text = "".join(piece for piece, _ in pieces)
-        return Answer(text, stop, self.model, usage, token_probs, structured=bool(question.schema))
-
-    def token_probs(
-        self,
-        model: LoadedModel,
-        question: Question,
-        pieces: Sequence[tuple[str, float]],
-        prompt: str,
-        images: list[Tensor],
-    ) -> tuple[TokenProbs, ...]:
-        """The places of the last numbers, or of the words that are wanted, with what might have stood there."""
-        texts = [piece for piece, _ in pieces]
-        wanted = [at for at, text in enumerate(texts) if is_wanted(text, question.words)]
-        wanted = wanted if question.words else wanted[-LAST_NUMBERS:]
-        steps: dict[int, Step] = {at: {texts[at]: pieces[at][1]} for at in wanted}
-        unsure = [at for at in wanted if pieces[at][1] < CERTAIN]
-        for at in unsure:
-            handle = self.run(model, prompt + "".join(texts[:at]), images, model.likeliest())
-            for output in handle.read_all():
-                steps[at].setdefault(model.decode(output.generated_ids), probability(output.score))
-        return number_spots(
-            "".join(texts), [(text, steps.get(at, {})) for at, text in enumerate(texts)], (), question.words
-        )
+        usage = Usage(handle.get_vlm_perf_metrics().get_num_input_tokens(), len(output.generated_ids))
+        return Answer(text, stop, usage=usage, token_probs=token_probs, structured=bool(question.schema))
 
     def run(self, model: LoadedModel, prompt: str, images: list[Tensor], config: Any) -> Any:
         """The answer to a prompt, token by token: it ends early where it is interrupted or closed."""
@@ -239,22 +224,6 @@ def pixels(shown: SentImage) -> Tensor:
     image = Image.fromarray(full)
     image.thumbnail((shown.side, shown.side), Image.Resampling.LANCZOS)
     return Tensor(np.asarray(image)[None])
-
-
-def joined(model: LoadedModel, tokens: Sequence[int], logs: Sequence[float]) -> list[tuple[str, float]]:
-    """The text and the probability of each token; tokens that are parts of one character are joined."""
-    pieces: list[tuple[str, float]] = []
-    partial: list[int] = []
-    chance = 1.0
-    for token, log in zip(tokens, logs, strict=True):
-        partial.append(token)
-        chance *= probability(log)
-        text = model.decode(partial)
-        if "\ufffd" in text and len(partial) < 4:
-            continue
-        pieces.append((text, chance))
-        partial, chance = [], 1.0
-    return pieces
 
 
 def probability(log: float) -> float:
@@ -309,12 +278,6 @@ def runtime_errors(what: str, kind: type[OnpromptError] = Rejected) -> Iterator[
     """Turn what the runtime raises into our errors: its last line says why, the others where in its code."""
     try:
         yield
-    except OnpromptError:
-        raise
-    except MemoryError:
-        raise Rejected(f"{what}: too little memory") from None
-    except (RuntimeError, ValueError, TypeError) as error:
-        reason = next(
-            (line.strip() for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__
-        )
-        raise kind(f"{what}: {reason}") from error
+    except (MemoryError, RuntimeError, ValueError, TypeError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise kind(f"{what}: {lines[-1] if lines else type(error).__name__}") from error

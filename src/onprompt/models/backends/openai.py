@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,10 +13,9 @@ from onprompt.types import Answer, Part, Question, Usage
 
 STOPS = {"content_filter": "filter", **dict.fromkeys((None, "", "stop", "eos", "eos_token", "stop_sequence"), "end")}
 UNKNOWN_STOP = "length"  # the answer may be incomplete
-LENGTH_LIMITS = {"max_tokens", "max_completion_tokens"}
+# OpenAI's newer models accept only the first name of the limit on an answer, other servers often only the second.
+LIMITS = ("max_completion_tokens", "max_tokens")
 TOP_LOGPROBS = 20  # OpenAI's maximum
-# Who pays, for keys that belong to several, by the variables that OpenAI's own SDK reads.
-ACCOUNT_HEADERS = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 
 
 class OpenAI(HttpBackend):
@@ -35,32 +33,22 @@ class OpenAI(HttpBackend):
         "response_format": ("response_format", "json_schema", "structured output", "guided"),
         "logprobs": ("logprobs",),
         "temperature": ("temperature",),
-        "max_completion_tokens": ("max_completion_tokens",),
-        "max_tokens": ("max_tokens",),
+        **{name: (name,) for name in LIMITS},
     }
-    renamed_limit = False
 
     def __init__(self, model: str, settings: Settings) -> None:
         super().__init__(model, settings)
         self.needs_key = self.url == self.server
-        # OpenAI's newer models accept only the longer name, other servers often only the shorter.
-        self.unsupported = frozenset({"max_tokens" if self.needs_key else "max_completion_tokens"})
+        self.limits = LIMITS if self.needs_key else LIMITS[::-1]
 
     def headers(self) -> dict[str, str]:
-        account = {name: os.environ.get(variable, "") for name, variable in ACCOUNT_HEADERS.items()}
-        given = {name: value for name, value in account.items() if value}
-        return {"Authorization": f"Bearer {self.key or 'none'}", **given}
-
-    def drop(self, option: str) -> None:
-        super().drop(option)
-        if option in LENGTH_LIMITS:  # use its other name: without a limit an answer may cost any amount
-            if self.renamed_limit:
-                raise Rejected("the server accepts no limit on the length of an answer")
-            self.renamed_limit, self.unsupported = True, self.unsupported - LENGTH_LIMITS | {option}
+        return {"Authorization": f"Bearer {self.key or 'none'}"}
 
     def options(self, question: Question) -> dict[str, Any]:
-        options: dict[str, Any] = {"temperature": question.temperature}
-        options |= dict.fromkeys(sorted(LENGTH_LIMITS), question.max_tokens)
+        limit = next((name for name in self.limits if name not in self.unsupported), None)
+        if limit is None:  # without one, an answer may cost any amount
+            raise Rejected("the server accepts no limit on the length of an answer")
+        options: dict[str, Any] = {"temperature": question.temperature, limit: question.max_tokens}
         if question.logprobs or question.choices:
             options["logprobs"] = True
         if question.schema:
@@ -80,12 +68,12 @@ class OpenAI(HttpBackend):
     def parse(self, body: Any, question: Question) -> Answer:
         choices, model, used = body["choices"], str(body.get("model") or ""), body.get("usage") or {}
         usage = Usage(token_count(used.get("prompt_tokens")), token_count(used.get("completion_tokens")))
-        if choices == []:
-            return Answer("", "end", model, usage)
         message, stop = choices[0]["message"], STOPS.get(choices[0].get("finish_reason"), UNKNOWN_STOP)
         if message.get("refusal"):
             return Answer(str(message["refusal"]), "refusal", model, usage)
-        text = text_of(message.get("content"))
+        text = message.get("content") or ""
+        if isinstance(text, list):  # some servers send parts
+            text = "".join(part.get("text") or "" for part in text)
         tokens = (choices[0].get("logprobs") or {}).get("content") or []
         pieces = [(str(token["token"]), alternatives(token)) for token in tokens]
         token_probs = number_spots(text, pieces, question.choices, question.words)
@@ -93,15 +81,6 @@ class OpenAI(HttpBackend):
 
 
 load = OpenAI
-
-
-def text_of(content: Any) -> str:
-    """The text of a message, which some servers send in parts."""
-    if isinstance(content, list):
-        return "".join(part.get("text") or "" for part in content)
-    if content is not None and not isinstance(content, str):
-        raise TypeError
-    return content or ""
 
 
 def alternatives(token: Mapping[str, Any]) -> dict[str, float]:

@@ -9,19 +9,27 @@ first, then the first line by hand that matches.
 import hashlib
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from onprompt.errors import Rejected, UserError
-from onprompt.models import answer_store
+from onprompt.models.answer_store import from_json, key_of, to_json
 from onprompt.settings import Settings
 from onprompt.types import Answer, Question
 
-TEXT_FIELDS = {"question", "contains", "text", "stop"}
 STOPS = ("end", "length", "filter", "refusal")
+EXPECTED = f"needs a text in `text`, another in `contains` if at all, and `stop` must be one of {', '.join(STOPS)}"
 writing = threading.Lock()
+
+
+class Line(NamedTuple):
+    """An answer, and to which questions: to one by its key, or to all with some words."""
+
+    answer: Answer
+    question: str = ""
+    contains: str = ""
 
 
 class Replay:
@@ -29,10 +37,14 @@ class Replay:
 
     def __init__(self, model: str, settings: Settings) -> None:  # noqa: ARG002
         path = Path(model)
-        lines = load_recording(path)
-        self.recorded = {line["question"]: line for line in lines if "question" in line}
-        self.by_hand = [line for line in lines if "question" not in line]
-        self.name, self.sha256 = path.name, hashlib.sha256(json.dumps(lines).encode()).hexdigest()
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"can't read answers from {path}: {getattr(error, 'strerror', None) or error}") from error
+        lines = list(parse_lines(text, path))
+        self.recorded = {line.question: line.answer for line in lines if line.question}
+        self.by_hand = [line for line in lines if not line.question]
+        self.name, self.sha256 = path.name, hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -48,33 +60,18 @@ class Replay:
             if not isinstance(part, str):
                 _ = part.picture.decoded  # an unreadable image could not have been sent
         text = "\n".join(part for part in parts if isinstance(part, str))
-        matches = (line for line in self.by_hand if line.get("contains", "") in text)
-        if line := self.recorded.get(key_of(question)) or next(matches, None):
-            return replace(answer_on(line), cached=False)
+        matches = (line.answer for line in self.by_hand if line.contains in text)
+        if answer := self.recorded.get(key_of(question, {})) or next(matches, None):
+            return replace(answer, cached=False)
         raise Rejected(f"{self.name} has no answer to this question")
 
 
 load = Replay
 
 
-def answer_on(line: Mapping[str, Any]) -> Answer:
-    """The answer on a line."""
-    if "answer" not in line:
-        return Answer(line["text"], line.get("stop", "end"), "replay")
-    try:
-        return answer_store.from_json(line["answer"])
-    except (KeyError, TypeError) as error:
-        raise UserError(f"invalid recorded answer: {error}") from None
-
-
-def key_of(question: Question) -> str:
-    """The key of a question, whichever model is asked."""
-    return answer_store.key_of(question, {})
-
-
 def record(path: Path, question: Question, answer: Answer) -> None:
-    """Append an answer to a file."""
-    line = json.dumps({"question": key_of(question), "answer": answer_store.to_json(answer)})
+    """Append an answer to a file, under the key of its question whichever model is asked."""
+    line = json.dumps({"question": key_of(question, {}), "answer": to_json(answer)})
     try:
         with writing, path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
@@ -82,32 +79,25 @@ def record(path: Path, question: Question, answer: Answer) -> None:
         raise UserError(f"can't record answers in {path}: {error.strerror or error}") from error
 
 
-def load_recording(path: Path) -> list[Mapping[str, Any]]:
+def parse_lines(text: str, path: Path) -> Iterator[Line]:
     """The lines of a file; the last one may be cut off by a crash."""
-    try:
-        lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")  # splitlines() would split inside texts
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"can't read answers from {path}: {getattr(error, 'strerror', None) or error}") from error
-    entries: list[Mapping[str, Any]] = []
+    lines = text.rstrip("\n").split("\n")  # splitlines() would split inside texts
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
         try:
-            entry = json.loads(line)
+            if line.strip():
+                yield parse_line(json.loads(line))
         except ValueError as error:
-            if number == len(lines):
-                continue
-            raise UserError(f"{path}, line {number}: invalid JSON: {error}") from None
-        if problem := problem_of(entry):
-            raise UserError(f"{path}, line {number}: {problem}")
-        entries.append(entry)
-    return entries
+            if number < len(lines):
+                raise UserError(f"{path}, line {number}: invalid JSON: {error}") from None
+        except (KeyError, TypeError):
+            raise UserError(f"{path}, line {number}: {EXPECTED}") from None
 
 
-def problem_of(entry: Any) -> str:
-    """What is wrong with a line; empty if nothing is."""
-    if not isinstance(entry, dict) or not ({"answer", "text"} & entry.keys()):
-        return "needs `answer` or `text`"
-    if wrong := [name for name in TEXT_FIELDS & entry.keys() if not isinstance(entry[name], str)]:
-        return f"{wrong[0]} must be a string"
-    return "" if entry.get("stop", "end") in STOPS else f"stop must be one of {', '.join(STOPS)}"
+def parse_line(entry: Mapping[str, Any]) -> Line:
+    """A line; KeyError or TypeError if it is none."""
+    if "answer" in entry:
+        return Line(from_json(entry["answer"]), entry["question"])
+    text, stop, contains = entry["text"], entry.get("stop", "end"), entry.get("contains", "")
+    if not (isinstance(text, str) and isinstance(contains, str) and stop in STOPS):
+        raise TypeError
+    return Line(Answer(text, stop, "replay"), contains=contains)

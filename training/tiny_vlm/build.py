@@ -2,7 +2,7 @@
 
 Its most likely answer to anything is "yes(3)" or "no(1)", with words and numbers that depend on the image: `nudge`.
 Needs an environment of its own: pip install transformers==4.57.6 'optimum-intel[openvino]==2.2.0' openvino-tokenizers
-torchvision. In the root of the repository: python tests/models/backends/local_model/build.py
+torchvision. In the root of the repository: python training/tiny_vlm/build.py
 """
 
 import json
@@ -20,8 +20,8 @@ from optimum.exporters.openvino import main_export
 from PIL import Image
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-HERE = Path(__file__).parent
-TEXTS = HERE.parent.parent.parent.parent / "src/onprompt/rubrics/texts"
+ROOT = Path(__file__).parent.parent.parent
+HERE, TEXTS = ROOT / "tests/models/backends/local_model", ROOT / "src/onprompt/rubrics/texts"
 MARKS = (
     "<|endoftext|>",
     "<|im_start|>",
