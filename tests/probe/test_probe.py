@@ -13,7 +13,7 @@ from onprompt import Settings, api
 from onprompt.cli import app
 from onprompt.errors import Rejected, UnreadableAnswer, UserError
 from onprompt.judges.vlm import VlmJudge
-from onprompt.probe import PROBES, PROMPTS, Case, Row, batches, probe, save
+from onprompt.probe import PROBES, PROMPTS, Case, Row, batches, probe
 from onprompt.probe.pictures import NAMES, picture
 from onprompt.samples import Judges, load_rubric
 from onprompt.types import FactorScore, Judge, Rubric, Sample, Verdict
@@ -122,13 +122,6 @@ def test_a_judge_that_never_answers_is_an_error(probed: Callable[[Answer], dict[
         probed(says)
     with pytest.raises(UserError, match="a rubric for one picture and a prompt"):
         probe("edit")
-
-
-def test_pictures_can_be_saved(tmp_path: Path) -> None:
-    assert save(tmp_path / "new" / "folder") == len(list((tmp_path / "new" / "folder").glob("*.png"))) == len(NAMES)
-    (tmp_path / "file").touch()
-    with pytest.raises(UserError, match="can't write pictures"):
-        save(tmp_path / "file")
 
 
 def command(tmp_path: Path, answer: str, *options: str) -> tuple[int, str]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from onprompt import plugins
-from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
+from onprompt.cli.app import Configuration, Json, RunPath, app, echo, find_rubric, print_result
 from onprompt.cli.running import parse_columns
 from onprompt.errors import UserError
 from onprompt.wording import plural
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from onprompt.types import Rubric
 
 TABLES = (".csv", ".tsv", ".txt")  # what --human takes for a file, also where there is none
-Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+
 Human = Annotated[
     list[str] | None,
     typer.Option(help="Ratings: a CSV, or columns of the data; repeatable. Default: the reviews."),
@@ -60,11 +59,10 @@ def agree(
     result = agreement.agreement(rows, given.ratings, terms, run.checks(), given.of_factors)
     voices = agreement.by_voice(rows, agreement.voice_values(run), given.ratings, terms)
     corrected = {} if human else corrected_checks(run)
-    if json:
-        print_json(agreement.document(result, voices, corrected))
-        return
-    echo(given.origin, err=True)
-    echo("\n".join(agreement.lines(result, voices, corrected)))
+    if not json:
+        echo(given.origin, err=True)
+    of = result, voices, corrected
+    print_result(json, lambda: agreement.document(*of), agreement.lines(*of))
 
 
 class GivenRatings(NamedTuple):
@@ -103,7 +101,7 @@ def ratings_in_reviews(runs: Sequence[Run]) -> GivenRatings | None:
     from onprompt.report import ratings
     from onprompt.runs.reviews import rating_scale
 
-    rated = [run for run in runs if run.rubric in plugins.names("rubrics")]
+    rated = [run for run in runs if find_rubric(run.rubric)]
     found = ratings.merged(ratings.in_reviews(run, rubric_of(run)) for run in rated)
     if not found.by_item:
         return None
@@ -140,7 +138,7 @@ def compare(
         if by not in ("run", "configuration"):
             raise UserError(f"these runs are of the same images by different judges: compare --by {by} in one of them")
         compared = comparison.JudgeComparison.of(judges, rows)
-        print_json(compared.document) if json else echo("\n".join(comparison.judge_lines(compared)))
+        print_result(json, lambda: compared.document, comparison.judge_lines(compared))
         return
     if len(rubrics) > 1:
         raise UserError(f"can't compare runs of different rubrics: {', '.join(sorted(rubrics))}")
@@ -150,26 +148,24 @@ def compare(
         results = comparison.compare_categories(systems, warnings)
     else:
         results = {"": comparison.compare(systems, warnings)}
-    if json:
-        documents = {name: comparison.document(each) for name, each in results.items()}
-        print_json(documents.get("", documents))
-    else:
-        echo("\n".join(comparison.lines(results)))
+
+    def documents() -> object:
+        found = {name: comparison.document(each) for name, each in results.items()}
+        return found.get("", found)
+
+    print_result(json, documents, comparison.lines(results))
 
 
-def comparable(rubrics: Iterable[str]) -> bool:
+def comparable(names: Iterable[str]) -> bool:
     """Whether rubrics ask for the same: prompt and image, or instruction and two images."""
-    known = plugins.names("rubrics")
-    asked = {tuple(plugins.load("rubrics", name).RUBRIC.required) if name in known else (name,) for name in rubrics}
-    return len(asked) == 1
+    return len({tuple(rubric.required) if (rubric := find_rubric(name)) else (name,) for name in names}) == 1
 
 
 def rubric_of(run: Run) -> Rubric:
     """The rubric of a run."""
-    if run.rubric not in plugins.names("rubrics"):
-        raise UserError(f"{run.path} is a run of {run.rubric}, which has no score to compare with human ratings")
-    rubric: Rubric = plugins.load("rubrics", run.rubric).RUBRIC
-    return rubric
+    if rubric := find_rubric(run.rubric):
+        return rubric
+    raise UserError(f"{run.path} is a run of {run.rubric}, which has no score to compare with human ratings")
 
 
 def parse_scale(text: str) -> tuple[float, float]:

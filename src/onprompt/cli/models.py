@@ -1,12 +1,14 @@
-"""`settings` and `models`: the configuration and the model files."""
+"""`settings`, `models` and `probe`: the configuration, the model files, and whether a judge is fit to judge."""
 
-import json
+import json as encoding
 import re
 from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import App, app, echo, echo_error, load_settings
+from onprompt.cli.app import App, Json, app, echo, echo_error, load_settings, print_result
+from onprompt.cli.judging import Budget, DryRun, JudgeName, Models, judge_settings, print_plan
+from onprompt.rubrics import DEFAULT
 
 CREDENTIALS = r"//[^/@]*@"  # a name and a password in a URL
 
@@ -28,7 +30,7 @@ def settings() -> None:
         elif value is None or name == "api_key":
             echo(f"# {name} is not set")
         else:
-            shown = json.dumps(value, default=str, ensure_ascii=False)  # TOML writes these values in the same way
+            shown = encoding.dumps(value, default=str, ensure_ascii=False)  # TOML writes these values in the same way
             echo(f"{name} = {re.sub(CREDENTIALS, '//', shown) if name in ('base_url', 'models') else shown}")
 
 
@@ -96,3 +98,23 @@ def check() -> None:
     if "damaged" in states.values():
         echo_error("run `onprompt models pull` to replace the damaged files")
         raise typer.Exit(3)
+
+
+@app.command()
+def probe(
+    judge: JudgeName = "",
+    rubric: Annotated[str, typer.Option(help="Rubric for images: verify or rate. Edits use edit.")] = DEFAULT,
+    json: Json = False,
+    model: Models = None,
+    budget: Budget = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Test a judge on drawn images with known answers. They cover blank images, wrong prompts, edits and rephrasing."""
+    from onprompt import probe as probing
+
+    settings = judge_settings(judge, model, budget=budget)
+    if dry_run:
+        print_plan(probing.plan(rubric, settings=settings))
+        return
+    report = probing.probe(rubric, settings=settings)
+    print_result(json, report.document, report.lines())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
+from onprompt.cli.app import Configuration, Json, RunPath, app, echo, find_rubric, print_json, print_result
 from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings, parse_scale
 from onprompt.cli.judging import NoCaption, PictureFile, print_verdict
 from onprompt.errors import UserError
@@ -38,9 +38,7 @@ def show(
         bool, typer.Option("--flagged", help="List only samples that have a flag or no verdict.")
     ] = False,
     configuration: Configuration = 0,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print a JSON object per sample; with --id, the verdict.")
-    ] = False,
+    json: Json = False,
 ) -> None:
     """Show a run: overview, worst or flagged samples, or one verdict."""
     from onprompt.runs.reading import Run
@@ -67,10 +65,7 @@ def show_breakdown(run: Run, by: str, json: bool) -> None:
         raise UserError(f"--by takes model or category, not {by!r}")
     rows = list(run.rows())
     groups = comparison.by_group(rows, (getattr(row, by) for row in rows))
-    if json:
-        print_json(comparison.group_document(groups, by))
-    else:
-        echo("\n".join(comparison.group_lines(groups, by)))
+    print_result(json, lambda: comparison.group_document(groups, by), comparison.group_lines(groups, by))
 
 
 def show_verdict(run: Run, sample: str, picture: Path | None, json: bool, caption: bool) -> None:
@@ -82,11 +77,7 @@ def show_verdict(run: Run, sample: str, picture: Path | None, json: bool, captio
     if picture:
         drawing.check_path(picture, verdict.sample.picture.name)
         drawing.save(verdict, picture, caption)
-    if json:
-        print_json(document(verdict))
-    else:
-        known = verdict.rubric in plugins.names("rubrics")
-        print_verdict(verdict, plugins.load("rubrics", verdict.rubric).RUBRIC if known else None)
+    print_json(document(verdict)) if json else print_verdict(verdict)
 
 
 @app.command()
@@ -141,8 +132,8 @@ def overview_lines(run: Run) -> Iterator[str]:
     if whole.items:
         score = f", mean score {whole.score}" if whole.score.n else ""
         scores = ", ".join(f"{count:,} × ({score})" for score, count in seen.scores.items())
-        known = run.rubric in plugins.names("rubrics")
-        prompts = plural(whole.mean.n, plugins.load("rubrics", run.rubric).RUBRIC.prompt if known else "prompt")
+        rubric = find_rubric(run.rubric)
+        prompts = plural(whole.mean.n, rubric.prompt if rubric else "prompt")
         yield f"mean value {whole.mean}{score} over {prompts}{f'; scores: {scores}' if scores else ''}"
     if seen.placeholders:
         yield f"{plural(seen.placeholders, 'verdict')} not verifiable, and not in the mean"
@@ -154,8 +145,8 @@ def overview_lines(run: Run) -> Iterator[str]:
 def sample_line(row: RunRow) -> str:
     """`0.12 (1)  cup.png: 'a laptop' Missing. [flags]`, free of control characters."""
     name = one_line(row.id)
-    if row.error or row.value is None:
-        return f"no verdict  {name}: {one_line(row.why_none or f'{error_words(row.error)}: {row.message}')}"
+    if row.value is None:
+        return f"no verdict  {name}: {one_line(row.why_none)}"
     score = "" if row.score is None else f" ({row.score})"
     flags = f" [{', '.join(row.flags).replace('_', ' ')}]" if row.flags else ""
     return f"{row.value:.2f}{score}  {name}: {row.prompt!r} {one_line(row.summary)}{flags}"

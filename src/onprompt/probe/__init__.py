@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from onprompt import api, plugins
 from onprompt.errors import OnpromptError, UnreadableAnswer, UserError
-from onprompt.probe.pictures import BLANK, NAMES, NOISE, picture
+from onprompt.probe.pictures import BLANK, NOISE, picture
 from onprompt.report.statistics import wilson
 from onprompt.report.tables import table_lines
 from onprompt.rubrics import DEFAULT
@@ -20,7 +20,7 @@ from onprompt.samples import load_rubric
 from onprompt.settings import Settings
 from onprompt.types import JudgePlan, Rubric, Verdict
 
-__all__ = ["PROBES", "Report", "Row", "plan", "probe", "save"]
+__all__ = ["PROBES", "Report", "Row", "plan", "probe"]
 
 DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("cases.toml").read_text(encoding="utf-8"))
 PROMPTS: dict[str, str] = DATA["prompts"]
@@ -264,14 +264,3 @@ def select(probes: Iterable[Probe], settings: Settings) -> list[Probe]:
     except UserError:
         return [probe for probe in probes if not probe.edits]
     return list(probes)
-
-
-def save(folder: Path) -> int:
-    """Write all pictures to a folder and return their number."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in NAMES:
-            picture(name).save(folder / f"{name}.png")
-    except OSError as error:
-        raise UserError(f"can't write pictures to {folder}: {error.strerror or error}") from error
-    return len(NAMES)

@@ -20,7 +20,7 @@ from onprompt import serial
 from onprompt.errors import ImageError, NotFound, UserError
 from onprompt.plugins import did_you_mean
 from onprompt.runs.file import RunFile, damaged, wrap_db_errors
-from onprompt.runs.schema import is_as_written
+from onprompt.runs.schema import fingerprint, is_as_written
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Flag, Picture, Verdict, Voice
@@ -106,11 +106,6 @@ class RunRow:
     def counts(self) -> bool:
         """Whether it enters means: it has a verdict, and something could be checked."""
         return self.value is not None and Flag.NOT_VERIFIABLE not in self.flags
-
-    @property
-    def flagged(self) -> bool:
-        """Whether the verdict has a flag: what `show --flagged`, gates and reports count."""
-        return bool(self.flags)
 
     @property
     def known_value(self) -> float | None:
@@ -291,17 +286,14 @@ class Run:
     def last(self) -> LastRun:
         """The last run of this configuration."""
         with self.opened() as file:
-            data, versions, created, read_whole, columns = file.first(
-                LAST, (self.configuration,), tuple[str, str, str, int, str]
-            )
-            texts = Mapping[str, str]
-            return LastRun(data, file.read(versions, texts), created, bool(read_whole), file.read(columns, texts))
+            stored = LastRun(*file.first(LAST, (self.configuration,), tuple[str, str, str, int, str]))
+            versions, columns = (file.read(text, Mapping[str, str]) for text in (stored.versions, stored.columns))
+            return stored._replace(versions=versions, read_whole=bool(stored.read_whole), columns=columns)
 
     @property
     def fingerprint(self) -> str:
         """The digest of the configuration."""
-        with self.opened() as file:
-            return str(file.first("SELECT fingerprint FROM configurations WHERE id = ?", (self.configuration,))[0])
+        return fingerprint(self.identity)
 
     @cached_property
     def overview(self) -> Overview:
@@ -322,7 +314,7 @@ class Run:
 
     def rows(self, worst: int = 0, flagged: bool = False) -> Iterator[RunRow]:
         """The samples with their results, in order; or only the worst, or those that need review."""
-        found = (row for row in self.read_rows() if not flagged or row.flagged or row.error)
+        found = (row for row in self.read_rows() if not flagged or row.flags or row.error)
         if not worst:
             return found
         judged = [(row.value, row.number, row) for row in found if row.value is not None]
