@@ -19,7 +19,7 @@ from onprompt.runs.engines.threads import in_order
 from onprompt.runs.reading import Run
 from onprompt.samples import Judges, check_names, load_rubric, make_sample
 from onprompt.settings import Settings
-from onprompt.types import Edit, Flag, JudgePlan, Rubric, Sample, Scene, Sighting, Usage, Verdict, View
+from onprompt.types import Edit, Flag, JudgePlan, Rubric, Scene, Sighting, Usage, Verdict, View
 from onprompt.vision.detection import detect
 from onprompt.vision.global_properties import medium, properties
 from onprompt.vision.image import Source, load_picture
@@ -89,7 +89,7 @@ def see_many(
             return error
 
     cores = available_cores()
-    return in_order(attempt, images, cores, ahead=cores, begin=use_single_core)
+    return in_order(attempt, images, cores, begin=use_single_core)
 
 
 def finder(
@@ -214,20 +214,19 @@ def judge_many(
     resolved, protocol = judge_settings(settings, judge, model, models), load_rubric(rubric)
     loaded = judges.get(protocol, resolved)
 
-    def attempt(method: Callable[[Sample], Any], item: Mapping[str, Any]) -> Any:
+    def attempt(item: Mapping[str, Any]) -> Result:
         try:
-            return method(make_sample(protocol, resolved, item))
+            return loaded.judge(make_sample(protocol, resolved, item))
         except OnpromptError as error:
             return error
 
     rest = iter(items)
     first = list(itertools.islice(rest, 2))
     return in_order(
-        partial(attempt, loaded.judge),
+        attempt,
         itertools.chain(first, rest),
         loaded.slots,
         begin=use_single_core if len(first) > 1 else None,  # a single one has all cores
-        recall=partial(attempt, loaded.recall) if loaded.recalls else None,
         stop=partial(judges.drop, loaded),
     )
 

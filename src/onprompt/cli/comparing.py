@@ -50,12 +50,11 @@ def agree(
 
     run = Run(run_file, configuration)
     rubric, rows = rubric_of(run), list(run.rows())
-    given = find_ratings([run], human, column)
+    given = find_ratings([run], human, column, human_scale)
     if not given:
         how = f"rate some verdicts with `onprompt review {run.path}`, or name ratings with --human"
         raise UserError(f"{run.path} has no reviews: {how}")
-    scale = parse_scale(human_scale) if human_scale else given.scale
-    terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, apart)
+    terms = agreement.Terms(rubric.factors.get("score", range(2)), given.scale, apart)
     result = agreement.agreement(rows, given.ratings, terms, run.checks(), given.of_factors)
     voices = agreement.by_voice(rows, agreement.voice_values(run), given.ratings, terms)
     corrected = {} if human else corrected_checks(run)
@@ -66,7 +65,7 @@ def agree(
 
 
 class GivenRatings(NamedTuple):
-    """Ratings, where they come from, and of reviews their scale and those of each factor."""
+    """Ratings, where they come from, their scale where it is known, and of reviews those of each factor."""
 
     ratings: Ratings
     origin: str
@@ -74,10 +73,13 @@ class GivenRatings(NamedTuple):
     of_factors: Mapping[str, Ratings] = {}
 
 
-def find_ratings(runs: Sequence[Run], human: list[str] | None, columns: list[str] | None) -> GivenRatings | None:
+def find_ratings(
+    runs: Sequence[Run], human: list[str] | None, columns: list[str] | None, scale: str
+) -> GivenRatings | None:
     """The ratings in a CSV, in columns of the data that was judged, or else the runs' reviews; None without any."""
     from onprompt.report import ratings
 
+    ends = parse_scale(scale) if scale else None
     paths = [path for path in map(Path, human or ()) if path.suffix.lower() in TABLES or path.is_file()]
     if paths and len(human or ()) > 1:
         raise UserError("--human takes one CSV, or columns of the judged data, not both")
@@ -87,13 +89,14 @@ def find_ratings(runs: Sequence[Run], human: list[str] | None, columns: list[str
             raise UserError(f"--column of a CSV takes id, rater or rating=COLUMN, not {min(unknown)!r}")
         several = [pair.removeprefix("rating=") for pair in columns or [] if pair.startswith("rating=")]
         read = ratings.read(paths[0], chosen.get("id", ""), chosen.get("rater", ""), several)
-        return GivenRatings(read, f"columns read: {', '.join(read.columns)} (--column chooses others)")
+        return GivenRatings(read, f"columns read: {', '.join(read.columns)} (--column chooses others)", ends)
     if columns:
         raise UserError("--column names columns of the CSV that --human names")
     if human:
         read = ratings.merged(ratings.in_data(run.rows(), human) for run in runs)
-        return GivenRatings(read, f"columns of the data: {', '.join(human)}")
-    return ratings_in_reviews(runs)
+        return GivenRatings(read, f"columns of the data: {', '.join(human)}", ends)
+    found = ratings_in_reviews(runs)
+    return found._replace(scale=ends or found.scale) if found else None
 
 
 def ratings_in_reviews(runs: Sequence[Run]) -> GivenRatings | None:

@@ -10,16 +10,15 @@ import typer
 
 from onprompt import plugins
 from onprompt.cli.app import Configuration, Json, RunPath, app, echo, find_rubric, print_json, print_result
-from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings, parse_scale
+from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings
 from onprompt.cli.judging import NoCaption, PictureFile, print_verdict
 from onprompt.errors import UserError
-from onprompt.files import is_same, replacing
+from onprompt.files import replacing
 from onprompt.models.reading import one_line
 from onprompt.wording import plural
 from onprompt.wording.labels import error_words
 
 if TYPE_CHECKING:
-    from onprompt.pages.report import Report
     from onprompt.runs.reading import Run, RunRow
 
 FORMATS = ("html", "markdown", "latex")  # of `report`
@@ -103,9 +102,9 @@ def export(
     of_claims = to.startswith(exporting.CLAIMS)
     ending = "geneval.jsonl" if to == "geneval" else to if of_claims else f"verdicts.{to}"
     path = out or run_file.with_name(f"{run_file.stem}.{ending}")
-    if is_same(path, run_file):
-        raise UserError(f"{path} is the run file itself; choose another file with --out")
     run = Run(run_file, configuration)
+    if path.exists() and path.samefile(run_file):  # by whatever name: some systems ignore case
+        raise UserError(f"{path} is the run file itself; choose another file with --out")
     if to == "geneval":
         from onprompt.adapters import geneval
 
@@ -175,41 +174,28 @@ def report(
     ] = None,
 ) -> None:
     """Write runs as HTML pages. They show figures, images with evidence, and agreement with people."""
-    from onprompt.pages.report import read_report
+    from onprompt.pages.exporting import latex, markdown
+    from onprompt.pages.report import read_report, write
     from onprompt.runs.reading import Run
 
     if to not in FORMATS:
         raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
-    given = find_ratings([Run(path, (configuration or [0])[0]) for path in run_files], human, column)
+    given = find_ratings([Run(path, (configuration or [0])[0]) for path in run_files], human, column, human_scale)
     if given and not human:
         echo(given.origin, err=True)
-    scale = parse_scale(human_scale) if human_scale else given.scale if given else None
     names = [Path(name).name for name in human or ()]
     options = [word for name in names for word in ("--human", name)]
     options += [word for pair in column or () for word in ("--column", pair)]
     options += ["--human-scale", human_scale] if human_scale else []
-    ratings = given.ratings if given else None
-    made = read_report(run_files, configuration or (), ratings, {"human_scale": scale}, options=options)
+    terms = {"human_scale": given.scale if given else None}
+    made = read_report(run_files, configuration or (), given.ratings if given else None, terms, options=options)
     if to == "html":
-        write_pages(made, out or Path("report"), limit)
-    else:
-        write_text(made, out, to)
-
-
-def write_pages(made: Report, out: Path, limit: int | None) -> None:
-    """Write pages and say where they are."""
-    from onprompt.pages.report import write
-
-    written = write(made, out, limit)
-    echo(f"{plural(len(written.shown), 'sample')}: open {out / 'index.html' if out.is_dir() else out}")
-    if written.limited:
-        echo(written.limited, err=True)
-
-
-def write_text(made: Report, out: Path | None, to: str) -> None:
-    """Print the tables in a format, or write them to a file."""
-    from onprompt.pages.exporting import latex, markdown
-
+        out = out or Path("report")
+        written = write(made, out, limit)
+        echo(f"{plural(len(written.shown), 'sample')}: open {out / 'index.html' if out.is_dir() else out}")
+        if written.limited:
+            echo(written.limited, err=True)
+        return
     text = (latex if to == "latex" else markdown)(made)
     if out is None:
         echo(text.rstrip())

@@ -32,7 +32,6 @@ from onprompt.models.asking import (
     SHORT_ANSWER,
     YES_NO,
     AnswerJudge,
-    Ask,
     check_prompt,
     versions,
     with_answers,
@@ -123,7 +122,7 @@ class ClaimsJudge(AnswerJudge):
         self.settings = settings.model_copy(update={"model": client.name, "models": ()})
         self.evidence = evidence.EvidenceJudge(self.settings, rubric) if settings.measured else None
         if self.evidence:
-            self.recalls, self.slots = False, self.evidence.slots
+            self.slots = self.evidence.slots
             self.bound_by = client.bound_by if client.bound_by == "model" else self.evidence.bound_by
         several = settings.claims_per_call > 1 and not client.keeps_images
         self.together = self.asks_again = bool(rubric.observe) or several  # in one question
@@ -147,10 +146,10 @@ class ClaimsJudge(AnswerJudge):
         known = self.evidence.identity if self.evidence else own
         return {**known, **self.about, "reader": READER, "asked": dict(self.client.identity)}
 
-    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
+    def judge(self, sample: Sample) -> Verdict:
         observed, asked, said = self.begin(sample)
         for sentences in self.turns(asked, said.replies):
-            said.replies |= zip(sentences, self.replies(sample, sentences, ask, said), strict=True)
+            said.replies |= zip(sentences, self.replies(sample, sentences, said), strict=True)
         if said.unreadable and all(reply.error for reply in said.replies.values()) and not self.evidence:
             raise with_answers(said.unreadable, said.answers)
         answered = {id(check): said.replies[sentence] for check, sentence in asked if sentence in said.replies}
@@ -229,12 +228,12 @@ class ClaimsJudge(AnswerJudge):
             done.update(sentences)
             yield from ([sentence] for sentence in sentences)
 
-    def replies(self, sample: Sample, sentences: Sequence[str], ask: Ask, said: Conversation) -> list[Reply]:
+    def replies(self, sample: Sample, sentences: Sequence[str], said: Conversation) -> list[Reply]:
         """A reply to each claim of one question; an unreadable answer about several is asked for once more."""
         question, before = self.question(sample, sentences, said.context), len(said.answers)
         try:
             read = partial(self.read, number=len(sentences))
-            replies = self.read_answer(question, read, said.answers, ask, attempts=1 + self.asks_again)
+            replies = self.read_answer(question, read, said.answers, attempts=1 + self.asks_again)
         except UnreadableAnswer as why:
             said.unreadable = why
             return [UNREADABLE] * len(sentences)

@@ -76,7 +76,7 @@ class JuryJudge(Judge):
         self.model = ", ".join(self.asked)
         self.slots = AHEAD * max(judge.slots for judge in models)
         self.bound_by = "model" if any(judge.bound_by == "model" for judge in self.members) else "server"
-        self.recalls = measured is None and all(judge.recalls for judge in models)
+
         # Each model has its own threads, so that none takes those of another, or exceeds its own limit.
         pools = {judge.model: ThreadPoolExecutor(judge.slots, initializer=use_single_core) for judge in self.members}
         self.pools = [pools[judge.model] for judge in self.members]
@@ -99,15 +99,6 @@ class JuryJudge(Judge):
             for pool, judge in zip(self.pools, self.members, strict=True)
         ]
         return self.combine([future.result() for future in pending])
-
-    def recall(self, sample: Sample) -> Verdict | None:
-        """The verdict if all answers of all models are cached."""
-        results = []
-        for judge in self.models:
-            if (result := attempt(judge.recall, sample)) is None:
-                return None
-            results.append(result)
-        return self.combine(results)
 
     def combine(self, results: Sequence[Result]) -> Verdict:
         """What the members' results come to."""

@@ -13,7 +13,6 @@ from onprompt.models.asking import (
     READER,
     SHORT_ANSWER,
     AnswerJudge,
-    Ask,
     check_prompt,
     versions,
     with_answers,
@@ -70,13 +69,13 @@ class VlmJudge(AnswerJudge):
     def identity(self) -> Mapping[str, Any]:
         return {**self.about, "reader": READER, "asked": dict(self.client.identity)}
 
-    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
+    def judge(self, sample: Sample) -> Verdict:
         answers: list[Answer] = []
         readings: list[tuple[Reading, Answer]] = []
         unreadable: list[UnreadableAnswer] = []
         for question in self.questions(sample):
             try:
-                readings.append(self.read_answer(question, partial(self.read, sample), answers, ask))
+                readings.append(self.read_answer(question, partial(self.read, sample), answers))
             except UnreadableAnswer as why:
                 unreadable.append(why)
         if not readings:

@@ -1,4 +1,4 @@
-"""What the judges that ask a model share: questions, a second attempt at an unreadable answer, and recall."""
+"""What the judges that ask a model share: questions, and a second attempt at an unreadable answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from onprompt.errors import OnpromptError, PromptError, UnreadableAnswer
 from onprompt.models.answer_store import key_of
-from onprompt.models.client import ModelClient, NotCached, estimate
+from onprompt.models.client import ModelClient, estimate
 from onprompt.settings import Settings
 from onprompt.types import (
     Answer,
@@ -25,11 +25,10 @@ from onprompt.types import (
     Sample,
     SentImage,
     Usage,
-    Verdict,
 )
 
 Parsed = TypeVar("Parsed")
-Ask = Callable[[Question], Answer]
+
 READER = 4  # the version of reading answers: with a new one, runs read their cached answers again
 YES_NO = ("yes", "no")
 SHORT_ANSWER = 16  # tokens of an answer of which only the first matters
@@ -86,22 +85,18 @@ class ModelJudge(Judge):
 
 
 class AnswerJudge(ModelJudge):
-    """A judge whose verdicts rest on a model's answers alone: where they are cached, nothing else is needed."""
+    """A judge whose verdicts rest on a model's answers, which it reads by a rubric."""
 
     def __init__(self, settings: Settings, rubric: Rubric, client: ModelClient) -> None:
         super().__init__(settings, client)
-        self.rubric, self.recalls = rubric, not settings.record  # to record, every answer must be asked for
-
-    @abstractmethod
-    def verdict(self, sample: Sample, ask: Ask) -> Verdict:
-        """The verdict by the answers that `ask` returns; UnreadableAnswer if none can be read."""
+        self.rubric = rubric
 
     def read_answer(
-        self, question: Question, read: Callable[[Answer], Parsed], answers: list[Answer], ask: Ask, attempts: int = 2
+        self, question: Question, read: Callable[[Answer], Parsed], answers: list[Answer], attempts: int = 2
     ) -> Parsed:
         """What is read out of an answer, which is asked for again, with the reason, while attempts are left."""
         for left in reversed(range(attempts)):
-            answers.append(answer := ask(question))
+            answers.append(answer := self.client.ask(question))
             try:
                 parsed = read(answer)
             except UnreadableAnswer as why:
@@ -114,15 +109,6 @@ class AnswerJudge(ModelJudge):
                     self.client.answers.mark(answer.key, "read")
                 return parsed
         raise AssertionError("unreachable")
-
-    def judge(self, sample: Sample) -> Verdict:
-        return self.verdict(sample, self.client.ask)
-
-    def recall(self, sample: Sample) -> Verdict | None:
-        try:
-            return self.verdict(sample, self.client.cached_answer)
-        except NotCached:
-            return None
 
 
 def check_prompt(prompt: str, settings: Settings) -> None:

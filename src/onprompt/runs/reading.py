@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -210,9 +211,6 @@ class Identity:
 class StoredDocument:
     """What is read of all stored verdicts: what each voice of a jury says, and the reasons of factors."""
 
-    judge: str = ""
-    value: float = 0.0
-    flags: tuple[str, ...] = ()
     voices: tuple[Voice, ...] = ()
     factors: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -317,8 +315,8 @@ class Run:
         found = (row for row in self.read_rows() if not flagged or row.flags or row.error)
         if not worst:
             return found
-        judged = [(row.value, row.number, row) for row in found if row.value is not None]
-        return (row for *_, row in sorted(judged, key=lambda each: each[:2])[:worst])
+        judged = (row for row in found if row.value is not None)
+        return iter(heapq.nsmallest(worst, judged, key=lambda row: row.value or 0.0))
 
     def read_rows(self) -> Iterator[RunRow]:
         """All samples that are still in the data, in order."""

@@ -131,7 +131,6 @@ class Judge(Protocol):
     slots: int = 1  # how many samples it likes to have in progress
     bound_by: str = "cores"  # what limits it: the `cores`, a `model` in the process, or a `server`
     model: str = ""  # the model that it asks
-    recalls: bool = False  # whether it may know a verdict without any work; only then `recall` is called
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -139,10 +138,6 @@ class Judge(Protocol):
 
     def judge(self, sample: Sample) -> Verdict:
         """The verdict on one sample."""
-
-    def recall(self, sample: Sample) -> Verdict | None:  # noqa: ARG002
-        """The verdict, if it takes no more than cached answers; None where it takes more."""
-        return None
 
     def plan(self, samples: Iterable[Callable[[], Sample]]) -> JudgePlan | None:  # noqa: ARG002
         """What it would ask a model about some samples, and the cost; None for a judge that asks none."""

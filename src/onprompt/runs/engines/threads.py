@@ -77,28 +77,19 @@ def in_order(
     work: Callable[[Given], Made],
     items: Iterable[Given],
     slots: int,
-    ahead: int | None = None,
     begin: Hook | None = None,
-    recall: Callable[[Given], Made | None] | None = None,
     stop: Hook | None = None,
 ) -> Iterator[Made]:
     """What `work` returns for each item, in order; `begin` is called once by each thread, `stop` on Ctrl-C.
 
-    Up to `ahead` items are in progress before the first result is taken: by default four per slot, so that one slow
-    answer holds up no other. An item that `recall` has a result for needs no thread, which is slower than a lookup.
+    Up to four items per thread are in progress before the first result is taken, so that one slow answer holds up no
+    other.
     """
-    window = 4 * slots if ahead is None else ahead
-    pending: deque[Future[Made] | Made] = deque()
-
-    def take() -> Made:
-        oldest = pending.popleft()
-        return oldest.result() if isinstance(oldest, Future) else oldest
-
+    pending: deque[Future[Made]] = deque()
     with thread_pool(slots, begin, stop) as pool:
         for item in items:
-            known = recall(item) if recall else None
-            pending.append(pool.submit(work, item) if known is None else known)
-            while len(pending) > window or (pending and not isinstance(pending[0], Future)):
-                yield take()
+            pending.append(pool.submit(work, item))
+            if len(pending) > 4 * slots:
+                yield pending.popleft().result()
         while pending:
-            yield take()
+            yield pending.popleft().result()
