@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -119,7 +120,8 @@ def overview_lines(run: Run) -> Iterator[str]:
     """A run at a glance."""
     from onprompt.report.comparison import make_group
 
-    seen, whole = run.overview, make_group("all", list(run.rows()))
+    seen, rows = run.overview, list(run.rows())
+    whole = make_group("all", rows)
     number = f" (configuration {run.configuration} of {len(run.configurations)})" if len(run.configurations) > 1 else ""
     yield f"{run.rubric} by {run.judge}{number}"
     gone = f"; {seen.gone:,} more are no longer in the data and not counted" if seen.gone else ""
@@ -130,7 +132,8 @@ def overview_lines(run: Run) -> Iterator[str]:
         yield "the last run did not read all of the data; run it again to resume"
     if whole.items:
         score = f", mean score {whole.score}" if whole.score.n else ""
-        scores = ", ".join(f"{count:,} × ({score})" for score, count in seen.scores.items())
+        given = Counter(row.known_score for row in rows if row.known_score is not None)
+        scores = ", ".join(f"{count:,} × ({score})" for score, count in sorted(given.items()))
         rubric = find_rubric(run.rubric)
         prompts = plural(whole.mean.n, rubric.prompt if rubric else "prompt")
         yield f"mean value {whole.mean}{score} over {prompts}{f'; scores: {scores}' if scores else ''}"

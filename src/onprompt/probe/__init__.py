@@ -56,33 +56,29 @@ class Probe:
 
 def make_probes() -> Iterator[Probe]:
     """All probes, by the tables of cases.toml."""
-
-    def add(name: str, passes_if: str, rule: str, comparisons: Iterable[tuple[Case, ...]]) -> Probe:
-        return Probe(name, passes_if, rule, tuple(comparisons))
-
-    empty = ((Case(each, PROMPTS[name]),) for each in (*BLANK, *NOISE) for name in DATA["nothing"])
-    yield add("blank or noise", "it scores in the lowest quarter of the scale", "low", empty)
+    empty = tuple((Case(each, PROMPTS[name]),) for each in (*BLANK, *NOISE) for name in DATA["nothing"])
+    yield Probe("blank or noise", "it scores in the lowest quarter of the scale", "low", empty)
     names, own = list(PROMPTS), "a picture's own prompt has a higher value than another's"
     others = ((name, PROMPTS[names[(at + shift) % len(names)]]) for shift in SHIFTS for at, name in enumerate(names))
-    yield add("shuffled prompts", own, "higher", ((Case(n, PROMPTS[n]), Case(n, other)) for n, other in others))
+    yield Probe("shuffled prompts", own, "higher", tuple((Case(n, PROMPTS[n]), Case(n, other)) for n, other in others))
     for name, details in (("count", "counts"), ("color", "colors"), ("word", "words")):
-        right_and_wrong = (
+        right_and_wrong = tuple(
             (Case(shown, PROMPTS[shown]), Case(shown, PROMPTS[shown].replace(right, wrong)))
             for shown, right, wrong in DATA[details]
         )
-        yield add(f"wrong {name}", f"the right {name} has the higher value", "higher", right_and_wrong)
+        yield Probe(f"wrong {name}", f"the right {name} has the higher value", "higher", right_and_wrong)
     edits = DATA["edits"]
-    reversed_edits = ((Case(after, text, before), Case(before, text, after)) for before, after, text in edits)
-    yield add("swapped before/after", "the edit has a higher value than its reverse", "higher", reversed_edits)
-    unchanged = ((Case(before, text, before),) for before, _, text in edits)
-    yield add("unchanged picture", "it scores in the lowest quarter of the scale", "low", unchanged)
-    twice = ((Case(*case), Case(*case, fresh=True)) for case in PROMPTS.items())
-    yield add("repeated question", "the score stays the same without the cache", "same", twice)
+    reversed_edits = tuple((Case(after, text, before), Case(before, text, after)) for before, after, text in edits)
+    yield Probe("swapped before/after", "the edit has a higher value than its reverse", "higher", reversed_edits)
+    unchanged = tuple((Case(before, text, before),) for before, _, text in edits)
+    yield Probe("unchanged picture", "it scores in the lowest quarter of the scale", "low", unchanged)
+    twice = tuple((Case(*case), Case(*case, fresh=True)) for case in PROMPTS.items())
+    yield Probe("repeated question", "the score stays the same without the cache", "same", twice)
     step = "the value changes by at most one step of the scale"
-    orders = ((Case(name, f"{a} and {b}"), Case(name, f"{b} and {a}")) for name, a, b in DATA["orders"])
-    yield add("order of objects", step, "near", orders)
-    filled = ((Case(name, f"{text}."), Case(name, f"{text}. {DATA['filler']}")) for name, text in PROMPTS.items())
-    yield add("long prompt", step, "near", filled)
+    orders = tuple((Case(name, f"{a} and {b}"), Case(name, f"{b} and {a}")) for name, a, b in DATA["orders"])
+    yield Probe("order of objects", step, "near", orders)
+    filled = tuple((Case(name, f"{text}."), Case(name, f"{text}. {DATA['filler']}")) for name, text in PROMPTS.items())
+    yield Probe("long prompt", step, "near", filled)
 
 
 PROBES = tuple(make_probes())

@@ -65,8 +65,7 @@ OVERVIEW = f"""SELECT
     (SELECT count(*) FROM present_verdicts WHERE configuration = ?1 AND {PLACEHOLDER}),
     (SELECT ifnull(sum(tokens_in + tokens_out), 0) FROM runs WHERE configuration = ?1),
     (SELECT sum(cost) FROM runs WHERE configuration = ?1)"""  # noqa: S608
-SCORES = f"""SELECT score, count(*) FROM present_verdicts WHERE configuration = ? AND score IS NOT NULL
-AND NOT {PLACEHOLDER} GROUP BY score ORDER BY score"""  # noqa: S608
+
 ERRORS = """SELECT kind, count(*) FROM present_errors WHERE configuration = ?
 GROUP BY kind ORDER BY count(*) DESC, min(sample)"""
 STORED = """SELECT s.number, document, given FROM documents d JOIN samples s ON s.number = d.sample
@@ -220,7 +219,7 @@ class Overview:
     """A run at a glance. Counts are of the samples and verdicts that are up to date."""
 
     read_whole: bool  # whether the last run read all of its data
-    scores: Mapping[int, int]  # how often each was given
+
     errors: Mapping[str, int]  # samples without a verdict, by the kind of error
     samples: int
     gone: int  # samples that are no longer in the data
@@ -299,9 +298,8 @@ class Run:
         key = (self.configuration,)
         with self.opened() as file:
             counts = file.first(OVERVIEW, key, tuple[int, int, int, int, int, int, float | None])
-            scores = dict(file.query(SCORES, key, tuple[int, int]))
             errors = dict(file.query(ERRORS, key, tuple[str, int]))
-            return Overview(self.last.read_whole, scores, errors, *counts)
+            return Overview(self.last.read_whole, errors, *counts)
 
     def __len__(self) -> int:
         return self.overview.samples
