@@ -89,7 +89,7 @@ def see_many(
             return error
 
     cores = available_cores()
-    return in_order(attempt, images, cores, ahead=cores, begin=use_single_core)
+    return in_order(attempt, images, cores, begin=use_single_core)
 
 
 def finder(

@@ -37,11 +37,6 @@ def read_file(path: str | Path, limit: int) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def is_same(path: Path, other: Path) -> bool:
-    """Whether two paths are one file, by whatever names: some systems ignore case."""
-    return path.exists() and other.exists() and path.samefile(other)
-
-
 def check_regular(status: os.stat_result) -> None:
     """Raise an OSError that says what it is, unless it is a regular file."""
     if not stat.S_ISREG(status.st_mode):

@@ -7,7 +7,6 @@ from onprompt.cli import (  # noqa: F401 each adds its commands
     comparing,
     judging,
     models,
-    probing,
     running,
     serving,
     showing,

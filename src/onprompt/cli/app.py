@@ -6,7 +6,7 @@ import inspect
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -19,6 +19,7 @@ from onprompt.errors import UserError
 
 if TYPE_CHECKING:
     from onprompt.settings import Settings
+    from onprompt.types import Rubric
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 COMMANDS = "onprompt.commands"  # the entry-point group for commands of other packages
@@ -37,6 +38,7 @@ Configuration = Annotated[
     int,
     typer.Option(metavar="N", help="Number of a judge configuration. Default: the last that ran.", show_default=False),
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")]
 
 
 class Command(TyperCommand):
@@ -89,12 +91,14 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         from onprompt.cli.judging import rubric_command
 
-        command, is_rubric = super().get_command(ctx, cmd_name), cmd_name in plugins.names("rubrics")
+        command = super().get_command(ctx, cmd_name)
         if added := plugins.entry_points(COMMANDS).select(name=cmd_name):
             built_in = command is not None or cmd_name in plugins.modules("rubrics")
             loaded = plugins.load_added("command", cmd_name, added, built_in)
-            return command_group(loaded) if isinstance(loaded, typer.Typer) else single_command(cmd_name, loaded)
-        return rubric_command(cmd_name) if command is None and is_rubric else command
+            return (
+                typer.main.get_command(loaded) if isinstance(loaded, typer.Typer) else single_command(cmd_name, loaded)
+            )
+        return rubric_command(cmd_name) if command is None and cmd_name in plugins.names("rubrics") else command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if not args[0].startswith("-") and args[0] not in (known := self.list_commands(ctx)):
@@ -139,13 +143,6 @@ def single_command(name: str, function: Callable[..., None], text: str | None = 
     return typer.main.get_command(single)
 
 
-def command_group(commands: typer.Typer) -> Any:
-    """A group of commands that a package brings, with help like ours."""
-    for each in commands.registered_commands:
-        each.cls = Command
-    return typer.main.get_command(commands)
-
-
 def setting_name(option: str) -> str:
     """The setting that an option would have the name of; empty if there is none."""
     from onprompt.settings import Settings
@@ -169,6 +166,11 @@ def add_options(options: Mapping[str, tuple[Any, Any]]) -> Callable[[Callable[..
         return command
 
     return decorate
+
+
+def find_rubric(name: str) -> Rubric | None:
+    """A rubric by its name; None for IllusionBench, and for one of a package that is not installed."""
+    return plugins.load("rubrics", name).RUBRIC if name in plugins.names("rubrics") else None
 
 
 def load_settings(**options: Any) -> Settings:
@@ -262,6 +264,14 @@ def echo_error(text: object) -> None:
 def is_dumb() -> bool:
     """Whether the terminal knows no control sequences."""
     return os.environ.get("TERM") == "dumb"
+
+
+def print_result(json: bool, document: Callable[[], object], lines: Iterable[str]) -> None:
+    """Print a result in lines, or its document as JSON."""
+    if json:
+        print_json(document())
+    else:
+        echo("\n".join(lines))
 
 
 def print_json(value: object, indent: int | None = 2) -> None:

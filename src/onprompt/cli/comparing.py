@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from onprompt import plugins
-from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
+from onprompt.cli.app import Configuration, Json, RunPath, app, echo, find_rubric, print_result
 from onprompt.cli.running import parse_columns
 from onprompt.errors import UserError
 from onprompt.wording import plural
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from onprompt.types import Rubric
 
 TABLES = (".csv", ".tsv", ".txt")  # what --human takes for a file, also where there is none
-Json = Annotated[bool, typer.Option("--json", help="Print everything as JSON.")]
+
 Human = Annotated[
     list[str] | None,
     typer.Option(help="Ratings: a CSV, or columns of the data; repeatable. Default: the reviews."),
@@ -51,24 +50,22 @@ def agree(
 
     run = Run(run_file, configuration)
     rubric, rows = rubric_of(run), list(run.rows())
-    given = find_ratings([run], human, column)
+    given = find_ratings([run], human, column, human_scale)
     if not given:
         how = f"rate some verdicts with `onprompt review {run.path}`, or name ratings with --human"
         raise UserError(f"{run.path} has no reviews: {how}")
-    scale = parse_scale(human_scale) if human_scale else given.scale
-    terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, apart)
+    terms = agreement.Terms(rubric.factors.get("score", range(2)), given.scale, apart)
     result = agreement.agreement(rows, given.ratings, terms, run.checks(), given.of_factors)
     voices = agreement.by_voice(rows, agreement.voice_values(run), given.ratings, terms)
     corrected = {} if human else corrected_checks(run)
-    if json:
-        print_json(agreement.document(result, voices, corrected))
-        return
-    echo(given.origin, err=True)
-    echo("\n".join(agreement.lines(result, voices, corrected)))
+    if not json:
+        echo(given.origin, err=True)
+    of = result, voices, corrected
+    print_result(json, lambda: agreement.document(*of), agreement.lines(*of))
 
 
 class GivenRatings(NamedTuple):
-    """Ratings, where they come from, and of reviews their scale and those of each factor."""
+    """Ratings, where they come from, their scale where it is known, and of reviews those of each factor."""
 
     ratings: Ratings
     origin: str
@@ -76,10 +73,13 @@ class GivenRatings(NamedTuple):
     of_factors: Mapping[str, Ratings] = {}
 
 
-def find_ratings(runs: Sequence[Run], human: list[str] | None, columns: list[str] | None) -> GivenRatings | None:
+def find_ratings(
+    runs: Sequence[Run], human: list[str] | None, columns: list[str] | None, scale: str
+) -> GivenRatings | None:
     """The ratings in a CSV, in columns of the data that was judged, or else the runs' reviews; None without any."""
     from onprompt.report import ratings
 
+    ends = parse_scale(scale) if scale else None
     paths = [path for path in map(Path, human or ()) if path.suffix.lower() in TABLES or path.is_file()]
     if paths and len(human or ()) > 1:
         raise UserError("--human takes one CSV, or columns of the judged data, not both")
@@ -89,13 +89,14 @@ def find_ratings(runs: Sequence[Run], human: list[str] | None, columns: list[str
             raise UserError(f"--column of a CSV takes id, rater or rating=COLUMN, not {min(unknown)!r}")
         several = [pair.removeprefix("rating=") for pair in columns or [] if pair.startswith("rating=")]
         read = ratings.read(paths[0], chosen.get("id", ""), chosen.get("rater", ""), several)
-        return GivenRatings(read, f"columns read: {', '.join(read.columns)} (--column chooses others)")
+        return GivenRatings(read, f"columns read: {', '.join(read.columns)} (--column chooses others)", ends)
     if columns:
         raise UserError("--column names columns of the CSV that --human names")
     if human:
         read = ratings.merged(ratings.in_data(run.rows(), human) for run in runs)
-        return GivenRatings(read, f"columns of the data: {', '.join(human)}")
-    return ratings_in_reviews(runs)
+        return GivenRatings(read, f"columns of the data: {', '.join(human)}", ends)
+    found = ratings_in_reviews(runs)
+    return found._replace(scale=ends or found.scale) if found else None
 
 
 def ratings_in_reviews(runs: Sequence[Run]) -> GivenRatings | None:
@@ -103,7 +104,7 @@ def ratings_in_reviews(runs: Sequence[Run]) -> GivenRatings | None:
     from onprompt.report import ratings
     from onprompt.runs.reviews import rating_scale
 
-    rated = [run for run in runs if run.rubric in plugins.names("rubrics")]
+    rated = [run for run in runs if find_rubric(run.rubric)]
     found = ratings.merged(ratings.in_reviews(run, rubric_of(run)) for run in rated)
     if not found.by_item:
         return None
@@ -140,7 +141,7 @@ def compare(
         if by not in ("run", "configuration"):
             raise UserError(f"these runs are of the same images by different judges: compare --by {by} in one of them")
         compared = comparison.JudgeComparison.of(judges, rows)
-        print_json(compared.document) if json else echo("\n".join(comparison.judge_lines(compared)))
+        print_result(json, lambda: compared.document, comparison.judge_lines(compared))
         return
     if len(rubrics) > 1:
         raise UserError(f"can't compare runs of different rubrics: {', '.join(sorted(rubrics))}")
@@ -150,26 +151,24 @@ def compare(
         results = comparison.compare_categories(systems, warnings)
     else:
         results = {"": comparison.compare(systems, warnings)}
-    if json:
-        documents = {name: comparison.document(each) for name, each in results.items()}
-        print_json(documents.get("", documents))
-    else:
-        echo("\n".join(comparison.lines(results)))
+
+    def documents() -> object:
+        found = {name: comparison.document(each) for name, each in results.items()}
+        return found.get("", found)
+
+    print_result(json, documents, comparison.lines(results))
 
 
-def comparable(rubrics: Iterable[str]) -> bool:
+def comparable(names: Iterable[str]) -> bool:
     """Whether rubrics ask for the same: prompt and image, or instruction and two images."""
-    known = plugins.names("rubrics")
-    asked = {tuple(plugins.load("rubrics", name).RUBRIC.required) if name in known else (name,) for name in rubrics}
-    return len(asked) == 1
+    return len({tuple(rubric.required) if (rubric := find_rubric(name)) else (name,) for name in names}) == 1
 
 
 def rubric_of(run: Run) -> Rubric:
     """The rubric of a run."""
-    if run.rubric not in plugins.names("rubrics"):
-        raise UserError(f"{run.path} is a run of {run.rubric}, which has no score to compare with human ratings")
-    rubric: Rubric = plugins.load("rubrics", run.rubric).RUBRIC
-    return rubric
+    if rubric := find_rubric(run.rubric):
+        return rubric
+    raise UserError(f"{run.path} is a run of {run.rubric}, which has no score to compare with human ratings")
 
 
 def parse_scale(text: str) -> tuple[float, float]:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import App, Configuration, RunPath, echo, print_json
+from onprompt.cli.app import App, Configuration, Json, RunPath, echo, print_result
 from onprompt.cli.judging import AskAgain, Budget, DryRun, Model, judge_settings, print_plan
-from onprompt.cli.running import ProgressLine, finish, parse_columns, print_source
+from onprompt.cli.running import Columns, Engine, Out, ProgressLine, finish, parse_columns, print_source
 from onprompt.errors import UserError
 from onprompt.files import replacing
 
@@ -23,7 +23,7 @@ def audit_file(
         Path, typer.Argument(help="A .py file, a document that quotes code, or a .toml (docs/illusion.md).")
     ],
     out: Annotated[Path | None, typer.Option(help="Write the page to OUT.md and OUT.json.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the page as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Audit a re-implementation of IllusionBench against the original. RUNS THE CODE of the file."""
     import json as encoding
@@ -36,26 +36,21 @@ def audit_file(
         for suffix, content in texts.items():
             with replacing(out.with_name(out.name.removesuffix(".md").removesuffix(".json") + suffix)) as new:
                 new.write_text(content + "\n", encoding="utf-8")
-    if json:
-        print_json(document(result))
-    else:
-        echo(summary(result) if out else "\n".join(text(result)))
+    print_result(json, lambda: document(result), [summary(result)] if out else text(result))
     raise typer.Exit(0 if result.aligned else 1)
 
 
 @illusion.command("run")
 def run_illusion(
     data: Annotated[str, typer.Argument(help="The original folder, a table, or hf:OWNER/DATASET.")],
-    out: Annotated[Path, typer.Option(help="The run file; an existing one is resumed.")],
+    out: Out,
     split: SplitName = "sin",
     model: Model = "",
     size: Annotated[
         str, typer.Option(help="Resize to WIDTHxHEIGHT, as the original does (default: no resizing).")
     ] = "",
-    column: Annotated[
-        list[str] | None, typer.Option(help="FIELD=COLUMN: which column holds a field; repeatable.")
-    ] = None,
-    engine: Annotated[str, typer.Option(help="How samples are judged in parallel: threads or ray.")] = "threads",
+    column: Columns = None,
+    engine: Engine = "threads",
     budget: Budget = None,
     dry_run: DryRun = False,
     ask_again: AskAgain = False,
@@ -85,7 +80,7 @@ def report(
     run_file: RunPath,
     html: Annotated[Path | None, typer.Option(help="Write a page with figures and the missed pictures.")] = None,
     configuration: Configuration = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON, confusions too.")] = False,
+    json: Json = False,
 ) -> None:
     """Score the stored answers of a run in three ways, beside the published figures; nothing is asked."""
     print_report(run_file, configuration, html, json)
@@ -102,15 +97,11 @@ def print_report(path: Path, configuration: int = 0, html: Path | None = None, j
     if html:
         from onprompt.illusion import page
 
-        try:
-            page.write(run, measured, SCORING, html)
-        except OSError as error:
-            raise UserError(f"can't write {html}: {error.strerror or error}") from None
+        with replacing(html) as new:
+            page.write(run, measured, SCORING, new)
         echo(f"written to {html}", err=True)
-    if json:
-        print_json(results.document(measured, SCORING))
-    elif not html:
-        echo("\n".join(results.lines(measured, SCORING)))
+    if json or not html:
+        print_result(json, lambda: results.document(measured, SCORING), results.lines(measured, SCORING))
 
 
 def parse_size(size: str, longest: int) -> tuple[int, int] | None:

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import add_options, app, echo, echo_error, load_settings, print_json, single_command
+from onprompt.cli.app import (
+    Json,
+    add_options,
+    app,
+    echo,
+    echo_error,
+    find_rubric,
+    load_settings,
+    print_json,
+    print_result,
+    single_command,
+)
 from onprompt.errors import PluginError, PromptError, UnreadableAnswer, UserError
 from onprompt.types import FRAME, NAMES, Asks, Input, Line, Rubric, Verdict
 
@@ -21,7 +32,7 @@ if TYPE_CHECKING:
 
 Protocol = Annotated[bool, typer.Option("--protocol", help="Print exactly the output that the protocol asks for.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Print how the score is computed.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON (docs/json.md).")]
+
 NoCaption = Annotated[bool, typer.Option("--no-caption", help="Draw no list of findings below the picture.")]
 PictureFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the image with boxes and findings.")]
 DetectorName = Annotated[
@@ -114,13 +125,14 @@ def judge_sample(rubric: Rubric, values: Mapping[str, Any]) -> None:
     elif values.get("explain") and rubric.explain:
         echo("\n".join(rubric.explain(verdict, settings)))
     else:
-        print_verdict(verdict, rubric)
+        print_verdict(verdict)
 
 
-def print_verdict(verdict: Verdict, rubric: Rubric | None) -> None:
+def print_verdict(verdict: Verdict) -> None:
     """Print a verdict in its rubric's own form, or by factor if the rubric is not installed or has none."""
     from onprompt.report import terminal
 
+    rubric = find_rubric(verdict.rubric)
     lines: Iterable[Line] = ((rubric.lines if rubric else None) or terminal.factor_lines)(verdict)
     for line, style in (*terminal.voice_lines(verdict), *lines):
         echo(line, bold=style == "bold", fg=style if style not in ("", "bold") else None)
@@ -161,7 +173,7 @@ def see(
     prompt: Annotated[
         str, typer.Option("--for", metavar="PROMPT", help="Detect what this names. Default: the 80 COCO classes.")
     ] = "",
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON (docs/json.md).")] = False,
+    json: Json = False,
     picture: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the image with boxes.")] = None,
     frame: Annotated[int, typer.Option(metavar="N", help="Frame of an animation, from 0.")] = 0,
     detector: DetectorName = "",
@@ -177,10 +189,8 @@ def see(
     view = api.view(image, prompt, frame=frame, settings=settings)
     if picture:
         drawing.save_view(view, picture, settings.low_confidence)
-    if json:
-        print_json(document.view_document(view, settings.low_confidence))
-    else:
-        echo("\n".join(terminal.view_lines(view, settings.low_confidence)))
+    of = view, settings.low_confidence
+    print_result(json, lambda: document.view_document(*of), terminal.view_lines(*of))
 
 
 @app.command()
@@ -189,7 +199,7 @@ def parse(
     source: Annotated[
         str, typer.Option("--input", metavar="FILE", help="Read a file with one prompt per line; -: stdin.")
     ] = "",
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+    json: Json = False,
     edit: Annotated[bool, typer.Option("--edit", help="Parse edit instructions instead of prompts.")] = False,
 ) -> None:
     """Show what a prompt or an edit instruction asks for. With --input, always as JSON."""

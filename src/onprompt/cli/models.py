@@ -1,4 +1,4 @@
-"""`settings` and `models`: the configuration and the model files."""
+"""`settings`, `models` and `probe`: the configuration, the model files, and whether a judge is fit to judge."""
 
 import json
 import re
@@ -6,11 +6,14 @@ from typing import Annotated
 
 import typer
 
-from onprompt.cli.app import App, app, echo, echo_error, load_settings
+from onprompt.cli.app import App, app, echo, load_settings
+from onprompt.cli.judging import Budget, DryRun, JudgeName, Models, judge_settings, print_plan
+from onprompt.errors import WrongHash
+from onprompt.rubrics import DEFAULT
 
 CREDENTIALS = r"//[^/@]*@"  # a name and a password in a URL
 
-models = App(invoke_without_command=True, help="List, download or verify the model files.")
+models = App(invoke_without_command=True, help="List or download the model files.")
 app.add_typer(models, name="models")
 
 
@@ -34,7 +37,7 @@ def settings() -> None:
 
 @models.callback()
 def list_models(context: typer.Context) -> None:
-    """List, download or verify the model files. Without a command, list them with state and license."""
+    """List or download the model files. Without a command, list them with license and state, by their pinned hashes."""
     if context.invoked_subcommand:
         return
     from onprompt.weights import blobs
@@ -43,13 +46,15 @@ def list_models(context: typer.Context) -> None:
     from onprompt.wording import plural
 
     settings = load_settings()
-    for file in manifest():
-        size = f"{file.bytes / 1e6:6.1f} MB"
-        echo(f"{file.set:9} {file.name:25} {size}  {state(file, settings):8} {file.licence}: {file.use}")
+    states = {file: state(file, settings) for file in manifest()}
+    for file, status in states.items():
+        echo(f"{file.set:9} {file.name:25} {file.bytes / 1e6:6.1f} MB  {status:8} {file.licence}: {file.use}")
     echo(f"in {folder(settings)}")
     if compiled := blobs.files(blobs.folder(settings)):
         total = sum(path.stat().st_size for path in compiled) / 1e6
         echo(f"and {plural(len(compiled), 'compiled network')}, {total:.1f} MB, in {blobs.folder(settings)}")
+    if "damaged" in states.values():
+        raise WrongHash("run `onprompt models pull` to replace the damaged files")
 
 
 @models.command()
@@ -83,16 +88,19 @@ def path(name: Annotated[str, typer.Argument(help="The name of a file.")]) -> No
     echo("\n".join(map(str, paths([name], load_settings()).values())))
 
 
-@models.command()
-def check() -> None:
-    """Compare every model file with its pinned hash."""
-    from onprompt.weights.cache import location, state
-    from onprompt.weights.manifest import manifest
+@app.command()
+def probe(
+    judge: JudgeName = "",
+    rubric: Annotated[str, typer.Option(help="Rubric for images: verify or rate. Edits use edit.")] = DEFAULT,
+    model: Models = None,
+    budget: Budget = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Test a judge on drawn images with known answers. They cover blank images, wrong prompts, edits and rephrasing."""
+    from onprompt import probe as probing
 
-    settings = load_settings()
-    states = {file: state(file, settings) for file in manifest()}
-    for file, status in states.items():
-        echo(f"{status:8} {location(file, settings)}")
-    if "damaged" in states.values():
-        echo_error("run `onprompt models pull` to replace the damaged files")
-        raise typer.Exit(3)
+    settings = judge_settings(judge, model, budget=budget)
+    if dry_run:
+        print_plan(probing.plan(rubric, settings=settings))
+    else:
+        echo("\n".join(probing.lines(probing.probe(rubric, settings=settings))))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onprompt import plugins
-from onprompt.cli.app import RunPath, add_options, app, echo, is_dumb, print_json
+from onprompt.cli.app import Json, RunPath, add_options, app, echo, is_dumb, print_json
 from onprompt.cli.judging import JUDGING, judge_settings, print_plan
 from onprompt.errors import GateFailed, StoreError, UserError
 from onprompt.models.reading import one_line
@@ -207,7 +207,7 @@ def gate(
     ] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the decisions as JUnit XML.")] = None,
     summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a summary in Markdown.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the decisions as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Decide whether a run passes. The exit code is 0 if it meets all conditions, and 7 if not."""
     from onprompt.report.gate import check, write_junit, write_summary

@@ -31,12 +31,7 @@ def review(
     check_installed()
     from onprompt.pages.review import ReviewDesk, create_app
 
-    run(create_app(ReviewDesk(run_file, blind=blind)), Place(host, port, token), print_address)
-
-
-def print_address(address: str) -> None:
-    """Print where the server is."""
-    echo(f"{address}\nCtrl-C stops it.")
+    run(create_app(ReviewDesk(run_file, blind=blind)), Place(host, port, token), echo)
 
 
 @app.command()
@@ -65,4 +60,4 @@ def serve(
     shown = ["--detector", settings.detector] if settings.detector != Settings().detector else []
     service = Service(offer, JobQueue(workers, queue), shown)
     place = Place(host, port, token, max_upload * 10**6)
-    run(create_app(service), place, print_address, service.queue.stop)
+    run(create_app(service), place, echo, service.queue.stop)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from onprompt import plugins
-from onprompt.cli.app import Configuration, RunPath, app, echo, print_json
-from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings, parse_scale
+from onprompt.cli.app import Configuration, Json, RunPath, app, echo, find_rubric, print_json, print_result
+from onprompt.cli.comparing import Human, HumanScale, RatingColumns, find_ratings
 from onprompt.cli.judging import NoCaption, PictureFile, print_verdict
 from onprompt.errors import UserError
-from onprompt.files import is_same, replacing
+from onprompt.files import replacing
 from onprompt.models.reading import one_line
 from onprompt.wording import plural
 from onprompt.wording.labels import error_words
 
 if TYPE_CHECKING:
-    from onprompt.pages.report import Report
     from onprompt.runs.reading import Run, RunRow
 
 FORMATS = ("html", "markdown", "latex")  # of `report`
@@ -38,9 +37,7 @@ def show(
         bool, typer.Option("--flagged", help="List only samples that have a flag or no verdict.")
     ] = False,
     configuration: Configuration = 0,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print a JSON object per sample; with --id, the verdict.")
-    ] = False,
+    json: Json = False,
 ) -> None:
     """Show a run: overview, worst or flagged samples, or one verdict."""
     from onprompt.runs.reading import Run
@@ -67,10 +64,7 @@ def show_breakdown(run: Run, by: str, json: bool) -> None:
         raise UserError(f"--by takes model or category, not {by!r}")
     rows = list(run.rows())
     groups = comparison.by_group(rows, (getattr(row, by) for row in rows))
-    if json:
-        print_json(comparison.group_document(groups, by))
-    else:
-        echo("\n".join(comparison.group_lines(groups, by)))
+    print_result(json, lambda: comparison.group_document(groups, by), comparison.group_lines(groups, by))
 
 
 def show_verdict(run: Run, sample: str, picture: Path | None, json: bool, caption: bool) -> None:
@@ -82,11 +76,7 @@ def show_verdict(run: Run, sample: str, picture: Path | None, json: bool, captio
     if picture:
         drawing.check_path(picture, verdict.sample.picture.name)
         drawing.save(verdict, picture, caption)
-    if json:
-        print_json(document(verdict))
-    else:
-        known = verdict.rubric in plugins.names("rubrics")
-        print_verdict(verdict, plugins.load("rubrics", verdict.rubric).RUBRIC if known else None)
+    print_json(document(verdict)) if json else print_verdict(verdict)
 
 
 @app.command()
@@ -112,9 +102,9 @@ def export(
     of_claims = to.startswith(exporting.CLAIMS)
     ending = "geneval.jsonl" if to == "geneval" else to if of_claims else f"verdicts.{to}"
     path = out or run_file.with_name(f"{run_file.stem}.{ending}")
-    if is_same(path, run_file):
-        raise UserError(f"{path} is the run file itself; choose another file with --out")
     run = Run(run_file, configuration)
+    if path.exists() and path.samefile(run_file):  # by whatever name: some systems ignore case
+        raise UserError(f"{path} is the run file itself; choose another file with --out")
     if to == "geneval":
         from onprompt.adapters import geneval
 
@@ -129,7 +119,8 @@ def overview_lines(run: Run) -> Iterator[str]:
     """A run at a glance."""
     from onprompt.report.comparison import make_group
 
-    seen, whole = run.overview, make_group("all", list(run.rows()))
+    seen, rows = run.overview, list(run.rows())
+    whole = make_group("all", rows)
     number = f" (configuration {run.configuration} of {len(run.configurations)})" if len(run.configurations) > 1 else ""
     yield f"{run.rubric} by {run.judge}{number}"
     gone = f"; {seen.gone:,} more are no longer in the data and not counted" if seen.gone else ""
@@ -140,9 +131,10 @@ def overview_lines(run: Run) -> Iterator[str]:
         yield "the last run did not read all of the data; run it again to resume"
     if whole.items:
         score = f", mean score {whole.score}" if whole.score.n else ""
-        scores = ", ".join(f"{count:,} × ({score})" for score, count in seen.scores.items())
-        known = run.rubric in plugins.names("rubrics")
-        prompts = plural(whole.mean.n, plugins.load("rubrics", run.rubric).RUBRIC.prompt if known else "prompt")
+        given = Counter(row.known_score for row in rows if row.known_score is not None)
+        scores = ", ".join(f"{count:,} × ({score})" for score, count in sorted(given.items()))
+        rubric = find_rubric(run.rubric)
+        prompts = plural(whole.mean.n, rubric.prompt if rubric else "prompt")
         yield f"mean value {whole.mean}{score} over {prompts}{f'; scores: {scores}' if scores else ''}"
     if seen.placeholders:
         yield f"{plural(seen.placeholders, 'verdict')} not verifiable, and not in the mean"
@@ -154,8 +146,8 @@ def overview_lines(run: Run) -> Iterator[str]:
 def sample_line(row: RunRow) -> str:
     """`0.12 (1)  cup.png: 'a laptop' Missing. [flags]`, free of control characters."""
     name = one_line(row.id)
-    if row.error or row.value is None:
-        return f"no verdict  {name}: {one_line(row.why_none or f'{error_words(row.error)}: {row.message}')}"
+    if row.value is None:
+        return f"no verdict  {name}: {one_line(row.why_none)}"
     score = "" if row.score is None else f" ({row.score})"
     flags = f" [{', '.join(row.flags).replace('_', ' ')}]" if row.flags else ""
     return f"{row.value:.2f}{score}  {name}: {row.prompt!r} {one_line(row.summary)}{flags}"
@@ -184,41 +176,28 @@ def report(
     ] = None,
 ) -> None:
     """Write runs as HTML pages. They show figures, images with evidence, and agreement with people."""
-    from onprompt.pages.report import read_report
+    from onprompt.pages.exporting import latex, markdown
+    from onprompt.pages.report import read_report, write
     from onprompt.runs.reading import Run
 
     if to not in FORMATS:
         raise UserError(f"--to takes {', '.join(FORMATS)}, not {to!r}")
-    given = find_ratings([Run(path, (configuration or [0])[0]) for path in run_files], human, column)
+    given = find_ratings([Run(path, (configuration or [0])[0]) for path in run_files], human, column, human_scale)
     if given and not human:
         echo(given.origin, err=True)
-    scale = parse_scale(human_scale) if human_scale else given.scale if given else None
     names = [Path(name).name for name in human or ()]
     options = [word for name in names for word in ("--human", name)]
     options += [word for pair in column or () for word in ("--column", pair)]
     options += ["--human-scale", human_scale] if human_scale else []
-    ratings = given.ratings if given else None
-    made = read_report(run_files, configuration or (), ratings, {"human_scale": scale}, options=options)
+    terms = {"human_scale": given.scale if given else None}
+    made = read_report(run_files, configuration or (), given.ratings if given else None, terms, options=options)
     if to == "html":
-        write_pages(made, out or Path("report"), limit)
-    else:
-        write_text(made, out, to)
-
-
-def write_pages(made: Report, out: Path, limit: int | None) -> None:
-    """Write pages and say where they are."""
-    from onprompt.pages.report import write
-
-    written = write(made, out, limit)
-    echo(f"{plural(len(written.shown), 'sample')}: open {out / 'index.html' if out.is_dir() else out}")
-    if written.limited:
-        echo(written.limited, err=True)
-
-
-def write_text(made: Report, out: Path | None, to: str) -> None:
-    """Print the tables in a format, or write them to a file."""
-    from onprompt.pages.exporting import latex, markdown
-
+        out = out or Path("report")
+        written = write(made, out, limit)
+        echo(f"{plural(len(written.shown), 'sample')}: open {out / 'index.html' if out.is_dir() else out}")
+        if written.limited:
+            echo(written.limited, err=True)
+        return
     text = (latex if to == "latex" else markdown)(made)
     if out is None:
         echo(text.rstrip())

@@ -26,7 +26,7 @@ from onprompt.wording.terminal import printable
 COUNTED: Mapping[str, Callable[[RunRow], bool]] = {  # what --fail-over takes besides the cost
     "errors": lambda row: row.value is None,
     "not_verifiable": lambda row: Flag.NOT_VERIFIABLE in row.flags,
-    "flagged": lambda row: row.flagged,
+    "flagged": lambda row: bool(row.flags),
 }
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
 CONDITION = re.compile(rf"(?P<metric>\w+)=(?P<limit>{NUMBER}%?)(?:@(?P<share>{NUMBER}%?))?")

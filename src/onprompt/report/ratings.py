@@ -19,7 +19,7 @@ from onprompt.errors import UserError
 from onprompt.plugins import did_you_mean
 from onprompt.report.statistics import DIGITS, Array, ratio, spearman
 from onprompt.runs import reviews
-from onprompt.runs.datasets.csv import open_csv
+from onprompt.runs.datasets.csv import read_header, read_rows
 from onprompt.runs.reading import Run, RunRow
 from onprompt.runs.reviews import SMALLEST
 from onprompt.types import Rubric
@@ -156,14 +156,13 @@ def merged(several: Iterable[Ratings]) -> Ratings:
 def read_table(path: Path) -> Table:
     """The header and all rows that are not blank."""
     try:
-        file = open_csv(path)
+        delimiter, header = read_header(path)
     except OSError as error:
         raise UserError(f"can't read {path}: {error.strerror or error}") from None
-    header = file.columns
     if duplicates := [name for name, count in Counter(filter(None, header)).items() if count > 1]:
         raise UserError(f"{path}: two columns are named {duplicates[0]!r}")
     rows = {}
-    for line, row in file.rows():
+    for line, row in read_rows(path, delimiter):
         if isinstance(row, UserError):
             raise UserError(f"{path.name}, line {line}: invalid CSV: {row}")
         cells = [cell.strip() for cell in row]
@@ -171,7 +170,7 @@ def read_table(path: Path) -> Table:
             raise UserError(f"{path.name}, line {line}: {len(cells)} cells in a table of {len(header)} columns")
         if any(cells):
             rows[line] = dict(zip_longest(header, cells[: len(header)], fillvalue=""))
-    return Table(path.name, header, rows, file.delimiter != ",")
+    return Table(path.name, header, rows, delimiter != ",")
 
 
 def by_item(table: Table, ids: str, rater: str, columns: Sequence[str]) -> dict[str, dict[str, float]]:

@@ -14,14 +14,15 @@ from typing import Any
 from onprompt.errors import UserError
 from onprompt.files import replacing
 from onprompt.plugins import did_you_mean
-from onprompt.runs.reading import COLUMNS, WHOLE, Run, RunRow
+from onprompt.runs.reading import COLUMNS, WHOLE, Run, RunRow, own_name
 from onprompt.wording.terminal import printable
 
 CLAIMS = "claims."  # before a format: a row for each claim
+ABOUT_SAMPLES = ("id", "prompt", "model", "category")
 ABOUT_CLAIMS = ("kind", "asked", "found", "outcome", "probability", "source")
 BATCH = 10_000  # rows of Parquet in memory
 REALS = ("value", "low", "high", "coverage", "cost", "probability")
-Rows = Iterable[dict[str, Any]]
+Rows = Iterator[dict[str, Any]]
 Types = Mapping[str, str]  # of each column, by the name that Arrow has for it
 
 
@@ -30,33 +31,42 @@ def export(run: Run, path: Path, kind: str) -> int:
     of_claims, form = kind.startswith(CLAIMS), kind.removeprefix(CLAIMS)
     if form not in WRITERS:
         raise UserError(f"no format {kind!r}{did_you_mean(kind, (*WRITERS, *(CLAIMS + name for name in WRITERS)))}")
+    number = 0
+
+    def counted() -> Rows:
+        nonlocal number
+        for row in claim_rows(run) if of_claims else sample_rows(run):
+            number += 1
+            yield row
+
     with replacing(path) as new:
-        return WRITERS[form](claim_rows(run) if of_claims else sample_rows(run), new, column_types(run, of_claims))
+        WRITERS[form](counted(), new, column_types(run, of_claims))
+    return number
 
 
 def column_types(run: Run, of_claims: bool) -> dict[str, str]:
     """The columns of a file in their order, with their types."""
     factors = [] if of_claims else run.factors()
-    names = ["id", "prompt", "model", "category", *ABOUT_CLAIMS] if of_claims else list(COLUMNS)
+    names = (*ABOUT_SAMPLES, *ABOUT_CLAIMS) if of_claims else COLUMNS
     types = {name: "int64" if name in WHOLE else "float64" if name in REALS else "string" for name in names}
     types |= {f"factor_{name}": "int64" for name in factors}
     types |= {f"reason_{name}": "string" for name in factors if len(factors) > 1}
     return types | {name: "string" if text else "float64" for name, text in run.own_columns().items()}
 
 
-def sample_rows(run: Run) -> Iterator[dict[str, Any]]:
+def sample_rows(run: Run) -> Rows:
     """The samples, with the reasons of their factors where there are several."""
     for row, found in by_sample(run.rows(), run.documents() if len(run.factors()) > 1 else ()):
         reasons = (about for _, _, document in found for about in document.factors.items())
         yield row.document | {f"reason_{name}": about.get("reason") or "" for name, about in reasons}
 
 
-def claim_rows(run: Run) -> Iterator[dict[str, Any]]:
+def claim_rows(run: Run) -> Rows:
     """Every claim of every sample, with what names the sample and the user's own columns."""
     for row, checks in by_sample(run.rows(), run.checks()):
-        own = {name: cell for name, cell in row.document.items() if name not in COLUMNS and name[:7] != "factor_"}
-        about = {name: getattr(row, name) for name in ("id", "prompt", "model", "category")}
+        own = {own_name(name): cell for name, cell in row.own.items()}
         for check in checks:
+            about = {name: getattr(row, name) for name in ABOUT_SAMPLES}
             yield about | {name: getattr(check, name) for name in ABOUT_CLAIMS} | own
 
 
@@ -70,29 +80,22 @@ def by_sample(rows: Iterable[RunRow], parts: Iterable[Any]) -> Iterator[tuple[Ru
         yield row, list(own) if number == row.number else []
 
 
-def write_csv(rows: Rows, path: Path, types: Types) -> int:
+def write_csv(rows: Rows, path: Path, types: Types) -> None:
     """A line per row; control characters are spelled out, for many look at a CSV on a terminal."""
-    number = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, types)
         writer.writeheader()
         for row in rows:
             writer.writerow({n: printable(value) if isinstance(value, str) else value for n, value in row.items()})
-            number += 1
-    return number
 
 
-def write_jsonl(rows: Rows, path: Path, types: Types) -> int:  # noqa: ARG001
+def write_jsonl(rows: Rows, path: Path, types: Types) -> None:  # noqa: ARG001
     """A JSON object per row."""
-    number = 0
     with path.open("w", encoding="utf-8") as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            number += 1
-    return number
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def write_parquet(rows: Rows, path: Path, types: Types) -> int:
+def write_parquet(rows: Rows, path: Path, types: Types) -> None:
     """A typed table, for large runs."""
     try:
         import pyarrow
@@ -100,17 +103,14 @@ def write_parquet(rows: Rows, path: Path, types: Types) -> int:
     except ImportError:
         raise UserError("Parquet needs pyarrow: pip install 'onprompt[data]'") from None
     schema = pyarrow.schema([(name, getattr(pyarrow, kind)()) for name, kind in types.items()])
-    left, number = iter(rows), 0
     with parquet.ParquetWriter(path, schema) as file:
-        while batch := list(itertools.islice(left, BATCH)):
+        while batch := list(itertools.islice(rows, BATCH)):
             for row in batch:  # of the user's own columns, one cell may be a number and another a text
                 row |= {n: str(row[n]) for n in types if types[n] == "string" and row.get(n) is not None}
             file.write_table(pyarrow.Table.from_pylist(batch, schema))
-            number += len(batch)
-    return number
 
 
-WRITERS: dict[str, Callable[[Rows, Path, Types], int]] = {
+WRITERS: dict[str, Callable[[Rows, Path, Types], None]] = {
     "csv": write_csv,
     "jsonl": write_jsonl,
     "parquet": write_parquet,

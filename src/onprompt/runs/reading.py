@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from onprompt import serial
 from onprompt.errors import ImageError, NotFound, UserError
 from onprompt.plugins import did_you_mean
 from onprompt.runs.file import RunFile, damaged, wrap_db_errors
-from onprompt.runs.schema import is_as_written
+from onprompt.runs.schema import fingerprint, is_as_written
 from onprompt.settings import Settings
 from onprompt.settings import load as load_settings
 from onprompt.types import Decoded, Flag, Picture, Verdict, Voice
@@ -64,8 +65,7 @@ OVERVIEW = f"""SELECT
     (SELECT count(*) FROM present_verdicts WHERE configuration = ?1 AND {PLACEHOLDER}),
     (SELECT ifnull(sum(tokens_in + tokens_out), 0) FROM runs WHERE configuration = ?1),
     (SELECT sum(cost) FROM runs WHERE configuration = ?1)"""  # noqa: S608
-SCORES = f"""SELECT score, count(*) FROM present_verdicts WHERE configuration = ? AND score IS NOT NULL
-AND NOT {PLACEHOLDER} GROUP BY score ORDER BY score"""  # noqa: S608
+
 ERRORS = """SELECT kind, count(*) FROM present_errors WHERE configuration = ?
 GROUP BY kind ORDER BY count(*) DESC, min(sample)"""
 STORED = """SELECT s.number, document, given FROM documents d JOIN samples s ON s.number = d.sample
@@ -106,11 +106,6 @@ class RunRow:
     def counts(self) -> bool:
         """Whether it enters means: it has a verdict, and something could be checked."""
         return self.value is not None and Flag.NOT_VERIFIABLE not in self.flags
-
-    @property
-    def flagged(self) -> bool:
-        """Whether the verdict has a flag: what `show --flagged`, gates and reports count."""
-        return bool(self.flags)
 
     @property
     def known_value(self) -> float | None:
@@ -215,9 +210,6 @@ class Identity:
 class StoredDocument:
     """What is read of all stored verdicts: what each voice of a jury says, and the reasons of factors."""
 
-    judge: str = ""
-    value: float = 0.0
-    flags: tuple[str, ...] = ()
     voices: tuple[Voice, ...] = ()
     factors: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -227,7 +219,7 @@ class Overview:
     """A run at a glance. Counts are of the samples and verdicts that are up to date."""
 
     read_whole: bool  # whether the last run read all of its data
-    scores: Mapping[int, int]  # how often each was given
+
     errors: Mapping[str, int]  # samples without a verdict, by the kind of error
     samples: int
     gone: int  # samples that are no longer in the data
@@ -291,17 +283,14 @@ class Run:
     def last(self) -> LastRun:
         """The last run of this configuration."""
         with self.opened() as file:
-            data, versions, created, read_whole, columns = file.first(
-                LAST, (self.configuration,), tuple[str, str, str, int, str]
-            )
-            texts = Mapping[str, str]
-            return LastRun(data, file.read(versions, texts), created, bool(read_whole), file.read(columns, texts))
+            stored = LastRun(*file.first(LAST, (self.configuration,), tuple[str, str, str, int, str]))
+            versions, columns = (file.read(text, Mapping[str, str]) for text in (stored.versions, stored.columns))
+            return stored._replace(versions=versions, read_whole=bool(stored.read_whole), columns=columns)
 
     @property
     def fingerprint(self) -> str:
         """The digest of the configuration."""
-        with self.opened() as file:
-            return str(file.first("SELECT fingerprint FROM configurations WHERE id = ?", (self.configuration,))[0])
+        return fingerprint(self.identity)
 
     @cached_property
     def overview(self) -> Overview:
@@ -309,9 +298,8 @@ class Run:
         key = (self.configuration,)
         with self.opened() as file:
             counts = file.first(OVERVIEW, key, tuple[int, int, int, int, int, int, float | None])
-            scores = dict(file.query(SCORES, key, tuple[int, int]))
             errors = dict(file.query(ERRORS, key, tuple[str, int]))
-            return Overview(self.last.read_whole, scores, errors, *counts)
+            return Overview(self.last.read_whole, errors, *counts)
 
     def __len__(self) -> int:
         return self.overview.samples
@@ -322,11 +310,11 @@ class Run:
 
     def rows(self, worst: int = 0, flagged: bool = False) -> Iterator[RunRow]:
         """The samples with their results, in order; or only the worst, or those that need review."""
-        found = (row for row in self.read_rows() if not flagged or row.flagged or row.error)
+        found = (row for row in self.read_rows() if not flagged or row.flags or row.error)
         if not worst:
             return found
-        judged = [(row.value, row.number, row) for row in found if row.value is not None]
-        return (row for *_, row in sorted(judged, key=lambda each: each[:2])[:worst])
+        judged = (row for row in found if row.value is not None)
+        return iter(heapq.nsmallest(worst, judged, key=lambda row: row.value or 0.0))
 
     def read_rows(self) -> Iterator[RunRow]:
         """All samples that are still in the data, in order."""

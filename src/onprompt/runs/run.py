@@ -251,22 +251,18 @@ def sample_columns(row: Row, rubric: Rubric) -> dict[str, str]:
     own = {OWN: dict(row.own)} if row.own else {}
     images = rubric.image_inputs
     given = {name: describe(value, name in images) for name, value in row.item.items()}
-    shown = {
+    moved = {name: os.path.basename(value) if name in images else value for name, value in given.items()}  # noqa: PTH119
+    stamps = " ".join(stamp(row.item[name]) for name in images if isinstance(row.item.get(name), str | Path))
+    version = hashlib.sha256(json.dumps([moved, stamps]).encode()).hexdigest()  # the same if all files moved
+    return {
         "id": row.id,
         "prompt": str(row.item.get(rubric.prompt, "")),
         "image": str(given.get(rubric.picture, "")),
         "model": row.model,
         "category": row.category,
-    }
-    if row.error:
-        return {**shown, "given": json.dumps({"line": row.line} | own), "stamp": "", "version": ""}
-    moved = {name: os.path.basename(value) if name in images else value for name, value in given.items()}  # noqa: PTH119
-    stamps = " ".join(stamp(row.item[name]) for name in images if isinstance(row.item.get(name), str | Path))
-    return {
-        **shown,
-        "given": json.dumps(given | own, ensure_ascii=False),
-        "stamp": stamps,
-        "version": hashlib.sha256(json.dumps([moved, stamps]).encode()).hexdigest(),  # the same if all files moved
+        "given": json.dumps(({"line": row.line} if row.error else given) | own, ensure_ascii=False),
+        "stamp": "" if row.error else stamps,
+        "version": "" if row.error else version,
     }
 
 

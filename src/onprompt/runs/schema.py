@@ -1,10 +1,11 @@
 """The tables of a run file, what their columns may hold, the digest of each row, and what changes an older file."""
 
 import hashlib
+import itertools
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from functools import cache
 from typing import Any
@@ -121,25 +122,23 @@ SELECT number FROM samples s JOIN runs own ON own.id = s.run WHERE s.gone != EXI
 """
 
 
-def digest(parts: Iterable[object]) -> str:
+def digest(*parts: object) -> str:
     """The hash of values as they are stored."""
-    total = hashlib.sha256()
-    for part in parts:
-        total.update(repr(part).encode())
-    return total.hexdigest()
+    return hashlib.sha256("".join(map(repr, parts)).encode()).hexdigest()
 
 
 def row_digest(table: str, row: Mapping[str, Any]) -> str:
     """The digest of a sample or a review."""
-    return digest([[row[name] for name in DIGESTED[table]]])
+    return digest([row[name] for name in DIGESTED[table]])
 
 
 def verdict_digest(database: sqlite3.Connection, key: tuple[int, int]) -> str:
     """The digest of a verdict with its document and its checks, by the numbers of its sample and its configuration."""
-    where = "WHERE sample = ? AND configuration = ?"
-    stored = {t: database.execute(f"SELECT * FROM {t} {where}", key) for t in ("verdicts", "documents", "checks")}  # noqa: S608
-    # The last column of a verdict is its digest.
-    return digest(row[:-1] if table == "verdicts" else row for table, rows in stored.items() for row in rows)
+    verdicts, *others = (
+        database.execute(f"SELECT * FROM {table} WHERE sample = ? AND configuration = ?", key).fetchall()  # noqa: S608
+        for table in ("verdicts", "documents", "checks")
+    )
+    return digest(*(row[:-1] for row in verdicts), *itertools.chain(*others))  # its last column is the digest
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:
@@ -156,7 +155,7 @@ def is_as_written(database: sqlite3.Connection, key: tuple[int, int]) -> bool:
 def find_damage(database: sqlite3.Connection) -> list[str]:
     """What is not as it was written, in words: every page and every row of a run file is looked at."""
     damage: list[str] = []
-    for find in (broken_pages, changed_rows, changed_verdicts):
+    for find in (broken_pages, changed_rows):
         try:
             damage.extend(find(database))
         except (sqlite3.Error, UnicodeError) as error:  # what can't be read is damaged, too
@@ -170,7 +169,7 @@ def broken_pages(database: sqlite3.Connection) -> Iterator[str]:
 
 
 def changed_rows(database: sqlite3.Connection) -> Iterator[str]:
-    """Configurations, samples and reviews that are not what was stored."""
+    """Configurations, samples, reviews and verdicts that are not what was stored, or gone."""
     for number, stored, identity in database.execute("SELECT id, fingerprint, identity FROM configurations"):
         with suppress(UserError):
             if stored == fingerprint(serial.read(identity, Mapping[str, Any])):
@@ -179,14 +178,10 @@ def changed_rows(database: sqlite3.Connection) -> Iterator[str]:
     for table, columns in DIGESTED.items():
         key = "number" if table == "samples" else "id"
         for number, stored, *values in database.execute(f"SELECT {key}, digest, {', '.join(columns)} FROM {table}"):  # noqa: S608
-            if stored != digest([values]):
+            if stored != digest(values):
                 yield f"{table} {number}"
     yield from (f"samples {number}" for (number,) in database.execute(WRONGLY_GONE))
-
-
-def changed_verdicts(database: sqlite3.Connection) -> Iterator[str]:
-    """Verdicts that are not what was stored, or gone."""
     every = "SELECT sample, configuration FROM verdicts UNION SELECT sample, configuration FROM documents"
-    for key in database.execute(every):
-        if not is_as_written(database, key):
-            yield f"verdict on sample number {key[0]}, configuration {key[1]}"
+    for sample, configuration in database.execute(every):
+        if not is_as_written(database, (sample, configuration)):
+            yield f"verdict on sample number {sample}, configuration {configuration}"

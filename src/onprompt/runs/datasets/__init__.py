@@ -201,7 +201,7 @@ class RowParser(NamedTuple):
         line, cells = record
         values: dict[str, Any] = {}
         own: dict[str, str | float] = {}
-        error, rest_lost, unnamed = "", False, str(number)
+        error: UserError | None = None
         try:
             if isinstance(cells, UserError):
                 raise cells
@@ -211,14 +211,14 @@ class RowParser(NamedTuple):
             if empty := [name for name in self.columns if name in self.rubric.required and not values[name]]:
                 raise UserError(f"column {self.columns[empty[0]]!r} is empty")
         except UserError as problem:
-            error, rest_lost, unnamed = str(problem), isinstance(problem, RestLost), f"row {number}"
+            error = problem
         item = {name: value for name, value in values.items() if value and name not in ("id", *ABOUT)}
         model, category = (values.get(name) or "" for name in ABOUT)
         name = values.get("id") or ""
         if not name and isinstance(path := values.get(self.rubric.picture), str):
             name = path.removeprefix(os.path.join(self.folder, ""))  # noqa: PTH118 (Path takes ten times as long)
-        name = name.encode(errors="replace").decode()
-        return Row(name or unnamed, line, item, model, category, own, error, rest_lost)
+        name = name.encode(errors="replace").decode() or (f"row {number}" if error else str(number))
+        return Row(name, line, item, model, category, own, str(error or ""), isinstance(error, RestLost))
 
     def value(self, name: str, cell: Any) -> Any:
         """A cell's value: a path or bytes for an image, a list of names, or else text; None for an empty one."""
@@ -227,7 +227,6 @@ class RowParser(NamedTuple):
             raise cell
         if cell is None or (isinstance(cell, float) and math.isnan(cell)):
             return None
-        expected = {IMAGE: "an image or a path", NAMES: "a list of names"}.get(kind, "text")
         if kind == IMAGE:
             if isinstance(cell, Mapping):  # as `datasets` stores images
                 cell = cell.get("bytes") or cell.get("path") or ""
@@ -239,6 +238,7 @@ class RowParser(NamedTuple):
                 return [check_text(part) for part in cell]
         elif isinstance(cell, str | int | float):
             return check_text(str(cell))
+        expected = {IMAGE: "an image or a path", NAMES: "a list of names"}.get(kind, "text")
         raise UserError(f"column {self.columns[name]!r}: expected {expected}, got {type(cell).__name__}")
 
     def image_path(self, path: str) -> str:

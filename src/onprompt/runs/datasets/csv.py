@@ -3,7 +3,7 @@
 import csv
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import dropwhile, islice
 from pathlib import Path
 
 from onprompt.errors import UserError
@@ -15,39 +15,25 @@ MAX_CELL = 32 * 2**20  # characters: an unclosed quote must not fill the memory
 
 def load(data: str) -> Table:
     """The table in a file."""
-    file = open_csv(Path(data))
+    path = Path(data)
+    delimiter, columns = read_header(path)
 
     def records(_: Sequence[str]) -> Iterator[Record]:
-        for line, cells in file.rows():
-            where = f"{file.path.name}:{line}"
+        for line, cells in read_rows(path, delimiter):
+            where = f"{path.name}:{line}"
             if isinstance(cells, UserError):
                 yield where, cells
-            elif len(cells) == len(file.columns):
-                yield where, dict(zip(file.columns, cells, strict=True))
+            elif len(cells) == len(columns):
+                yield where, dict(zip(columns, cells, strict=True))
             elif cells:
-                yield where, UserError(f"expected {len(file.columns)} cells, as in the header; got {len(cells)}")
+                yield where, UserError(f"expected {len(columns)} cells, as in the header; got {len(cells)}")
 
     folder = os.path.dirname(data)  # noqa: PTH120 ("" for the current one)
-    return Table("csv", file.columns, records, folder, sum(1 for _ in records(())))
+    return Table("csv", columns, records, folder, sum(1 for _ in records(())))
 
 
-@dataclass(frozen=True, slots=True)
-class CsvFile:
-    """A CSV file, with its delimiter and the columns of its header."""
-
-    path: Path
-    delimiter: str
-    columns: list[str]
-
-    def rows(self) -> Iterator[tuple[int, list[str] | RestLost]]:
-        """The rows below the header, each with the line on which it begins."""
-        lines = read_lines(self.path, self.delimiter)
-        next(cells for _, cells in lines if cells)
-        return lines
-
-
-def open_csv(path: Path) -> CsvFile:
-    """A CSV file with its delimiter and its columns."""
+def read_header(path: Path) -> tuple[str, list[str]]:
+    """The delimiter of a CSV file and its columns."""
     headers: dict[str, list[str]] = {}
     for delimiter in "\t" if path.suffix.lower() == ".tsv" else DELIMITERS:
         cells = next((cells for _, cells in read_lines(path, delimiter) if cells), [])
@@ -56,7 +42,12 @@ def open_csv(path: Path) -> CsvFile:
     best = max(headers, key=lambda each: len(headers[each]), default="")
     if not best or not headers[best]:
         raise UserError(f"{path} has no readable header line")
-    return CsvFile(path, best, headers[best])
+    return best, headers[best]
+
+
+def read_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str] | RestLost]]:
+    """The rows below the header, each with the line on which it begins."""
+    return islice(dropwhile(lambda row: not row[1], read_lines(path, delimiter)), 1, None)
 
 
 def read_lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str] | RestLost]]:

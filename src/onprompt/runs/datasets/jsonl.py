@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterator
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,9 @@ BLOCK = 2**16
 def load(data: str) -> Table:
     """The objects in a file; the columns are the keys of the first ones."""
     path = Path(data)
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        read = partial(read_list if file.read(BLOCK).lstrip().startswith("[") else read_lines, path)
     columns: dict[str, None] = {}
     why = "it is empty"
-    for line, cells in islice(read(), SAMPLED):
+    for line, cells in islice(read(path), SAMPLED):
         if isinstance(cells, UserError):
             why = f"{line}: {cells}"
         else:
@@ -30,22 +27,22 @@ def load(data: str) -> Table:
     if not columns:
         raise UserError(f"{path} holds no readable JSON objects; {why}")
     folder = os.path.dirname(data)  # noqa: PTH120 ("" for the current one)
-    return Table("jsonl", list(columns), lambda _: read(), folder, sum(1 for _ in read()))
+    return Table("jsonl", list(columns), lambda _: read(path), folder, sum(1 for _ in read(path)))
 
 
-def read_lines(path: Path) -> Iterator[Record]:
-    """An object per line."""
+def read(path: Path) -> Iterator[Record]:
+    """An object per line, or those of a list, which is in memory as a whole: long ones belong into lines."""
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                yield f"{path.name}:{number}", as_cells(parsed(line))
-
-
-def read_list(path: Path) -> Iterator[Record]:
-    """The objects of a list, which is in memory as a whole: long ones belong into lines."""
-    items = parsed(path.read_bytes())
-    for number, item in enumerate(items if isinstance(items, list) else [items], 1):
-        yield f"{path.name}, item {number}", as_cells(item)
+        is_list = file.read(BLOCK).decode("utf-8-sig", "replace").lstrip().startswith("[")
+        file.seek(0)
+        if is_list:
+            items = parsed(file.read())
+            for number, item in enumerate(items if isinstance(items, list) else [items], 1):
+                yield f"{path.name}, item {number}", as_cells(item)
+        else:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield f"{path.name}:{number}", as_cells(parsed(line))
 
 
 def parsed(text: bytes) -> Any:
