@@ -17,7 +17,7 @@ from onprompt.types import Attribute
 QUOTED = '"'  # stands for a quoted text
 CLOCK_TIME = re.compile(r"\d{1,2}:\d\d( ?[ap]\.?m\.?)?")
 CAPTURES = {"X": "target", "Y": "value", "P": "value"}  # P begins with the word of a place
-CLEAR, VERB, ARTICLE, ADJECTIVES, GERUND, PERHAPS = range(1, 7)  # signs of a predicate, the clearest first
+CLEAR, ARTICLE_OR_VERB, ADJECTIVES, GERUND, PERHAPS = range(1, 6)  # signs of a predicate, the clearest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,6 @@ class Phrase:
     def is_action(self, plain: bool = True) -> bool:
         """Whether words say what something does: `running`, `turned on`; with `plain` verbs also `hold a cup`."""
         first = self.words[0]
-        if first in ed.DETERMINERS or lex.kind_of(first) == "color":
-            return False
         done = first.endswith("ed") and not first.endswith("eed")
         return is_ing_verb(first) or done or (plain and first in vocabulary().verbs)
 
@@ -194,31 +192,24 @@ def matches(phrase: Phrase, patterns: Sequence[tuple[re.Pattern[str], str]]) -> 
 # -- where a phrase ends ----------------------------------------------------------------------------------------------
 
 
-def recipient_end(phrase: Phrase) -> int | None:
-    """Where what is given begins: `her | a cap`, `the old man | long white hair`."""
-    first, words = phrase.words[0], phrase.words
-    ends = (at for at in range(1, len(words)) if ends_noun(words[at - 1], words[at]))
-    return 1 if first in ed.PERSONAL else next(ends, 1 if first == "her" else None)  # her | curly hair
-
-
-def ends_noun(before: str, word: str) -> bool:
-    """Whether a noun ends before a word, and nothing is said of it."""
-    other = lex.kind_of(before) or before in ed.DETERMINERS or before in lex.RELATIONS
-    goes_on = word in lex.RELATIONS or word in {"'s", "and"} or ed.is_compound(before, word)
-    return is_noun(singular(before)) and not other and not goes_on
-
-
-def predicate_start(phrase: Phrase) -> int | None:
-    """Where what a thing should be or do begins: `all the flowers | yellow`, `the woman | hold a cup`."""
+def recipient_end(phrase: Phrase) -> int:
+    """Where what is given begins: `her | a cap`, `the old man | long white hair`; 0 if that can't be told."""
     words = phrase.words
-    if len(words) < 2:
-        return None
-    said = words[1] in ed.SURE_VERBS | ed.COPULAS or words[1] in lex.ARTICLES or all(map(qualifies, words[1:]))
-    if words[0] in ed.PERSONAL or (words[0] in ed.DEMONSTRATIVE | {"her"} and said):
+    if words[0] in ed.PERSONAL:
+        return 1
+    nouns = (at for at in range(1, len(words)) if may_be_noun(words, at - 1) and not lex.kind_of(words[at - 1]))
+    ends = (at for at in nouns if words[at] not in lex.RELATIONS.keys() | {"'s", "and"})
+    return next((at for at in ends if not ed.is_compound(*words[at - 1 : at + 1])), int(words[0] == "her"))
+
+
+def predicate_start(phrase: Phrase) -> int:
+    """Where what a thing should be or do begins: `all the flowers | yellow`, `the woman | hold a cup`; or 0."""
+    words = phrase.words
+    said = words[1:2] and (words[1] in ed.SURE_VERBS | ed.COPULAS | lex.ARTICLES or all(map(qualifies, words[1:])))
+    if words[0] in (ed.PERSONAL | ed.DEMONSTRATIVE | {"her"} if said else ed.PERSONAL) and len(words) > 1:
         return 1  # this | red, but: this red car | black
-    signs = [(sign, at) for at in range(1, len(words)) if (sign := predicate_sign(phrase, at))]
-    articles = [at for sign, at in signs if sign == ARTICLE] or [len(words)]
-    return min(((sign, at) for sign, at in signs if sign != VERB or at < articles[0]), default=(0, None))[1]
+    signs = ((predicate_sign(phrase, at), at) for at in range(1, len(words)))
+    return min((sign for sign in signs if sign[0]), default=(0, 0))[1]
 
 
 def predicate_sign(phrase: Phrase, at: int) -> int:
@@ -229,31 +220,26 @@ def predicate_sign(phrase: Phrase, at: int) -> int:
     infinitive = word == "be" or (word == "to" and following in vocabulary().verbs)  # the car | to be red
     if pattern or infinitive or CLOCK_TIME.fullmatch(word):
         return CLEAR
-    if not may_be_noun(words, at - 1):
+    if not may_be_noun(words, at - 1) or ed.is_compound(before, word):
         return 0
-    if word in ed.CLASSES["MORE"] and len(rest) == 2:
-        return CLEAR  # the photo | more professional
     described = rest[1:] if word == "in" else rest  # the car | in red
-    if described and all(map(qualifies, described)) and not ed.is_compound(before, word):
+    if described and all(map(qualifies, described)):
         return ADJECTIVES
-    if word in lex.ARTICLES | {"some"} and not (is_ing_verb(before) or before in lex.WEARING):
-        return ARTICLE
+    if word in lex.ARTICLES | ed.CLASSES["MORE"] | {"some"} and not (is_ing_verb(before) or before in lex.WEARING):
+        return ARTICLE_OR_VERB
     if is_ing_verb(word) and word not in vocabulary().verbs:
         return GERUND
     describes = lex.kind_of(word) and following not in lex.DEFINITE  # but: the woman | open her mouth
-    if word not in vocabulary().verbs or describes or ed.is_compound(before, word):
-        return 0
-    if lex.kind_of(before) in {"size", "color"} and is_noun(word):
+    if word not in vocabulary().verbs or describes or (lex.kind_of(before) in {"size", "color"} and is_noun(word)):
         return 0  # the small dog
     complement = not following or following in ed.DETERMINERS or following in lex.RELATIONS
-    return VERB if complement or word in ed.SURE_VERBS | ed.COPULAS else PERHAPS
+    return ARTICLE_OR_VERB if complement or word in ed.SURE_VERBS | ed.COPULAS else PERHAPS
 
 
 def qualifies(word: str) -> bool:
     """Whether a word is an adjective, or stands with one: `much`, `and`, `light blue`, `20 years older`."""
-    joins = word in ed.CONJUNCTIONS | lex.TONES | {"years", "not"} or ed.is_hedge([word], 0)
-    described = ed.is_adjective(word) or word in ed.VAGUE_ADJECTIVES
-    return joins or described or (ed.numeral([word]) or 0) > 1
+    joins = word in ed.CONJUNCTIONS | lex.TONES | ed.CLASSES["PLEASANT"] | {"years", "not"} or ed.is_hedge([word], 0)
+    return joins or ed.is_adjective(word) or (ed.numeral([word]) or 0) > 1
 
 
 def may_be_noun(words: Sequence[str], at: int) -> bool:
@@ -264,7 +250,7 @@ def may_be_noun(words: Sequence[str], at: int) -> bool:
     return is_noun(singular(word)) or word not in vocabulary().adjectives
 
 
-BOUNDARIES: Mapping[str, Callable[[Phrase], int | None]] = {
+BOUNDARIES: Mapping[str, Callable[[Phrase], int]] = {
     **dict.fromkeys(("become acting", "recolor otherwise"), predicate_start),
     "add": recipient_end,
 }

@@ -32,14 +32,13 @@ def interpret(context: Operation) -> list[Edit]:
     command = context.command
     if len(command) > LONGEST or ed.OPENINGS["questions"].at(command.words, 0):
         return context.unclear(command)
-    if context.confidence != graph.WISH or is_command(command):
-        for match in matches(command, phrases.COMMANDS):
-            if edits := apply(context, match):
-                return edits
-    modal = bool(set(command.words) & ed.MODALS)
+    for match in matches(command, phrases.COMMANDS):
+        if edits := apply(context, match):
+            return edits
+    wish = context.confidence == graph.WISH or ed.MODALS.intersection(command.words)
     for match in matches(command, phrases.DESCRIPTIONS):
-        wish = context.confidence == graph.WISH or match.rule == "count" or modal
-        if edits := apply(replace(context, confidence=graph.WISH if wish else graph.DESCRIPTION), match):
+        sure = wish or match.rule == "count"
+        if edits := apply(replace(context, confidence=graph.WISH if sure else graph.DESCRIPTION), match):
             return edits
     return read_phrase(context) if command else []
 
@@ -48,10 +47,8 @@ def read_phrase(context: Operation) -> list[Edit]:
     """A style, an action, a background; else a thing to add."""
     phrase, plain = context.command, context.command.without_hedges()
     context = context if context.confidence == graph.WISH else context.at_most(graph.PHRASE)
-    if not set(phrase.words) - ed.FIRST_WORDS - ed.VAGUE_VERBS - lex.RELATIONS.keys():
-        return context.unclear(phrase)
     if plain.picture_properties:
-        return restyle(context, plain)
+        return restyle(context, value=plain)
     if {"recolor", "resize", "restyle"} & plain.described.keys():
         return context.look(next(iter(plain.described)), [Target()], [], plain.text)
     if phrase.is_definite and (cut := phrases.predicate_start(phrase)):
@@ -80,10 +77,11 @@ def apply(context: Operation, match: Match, **given: Phrase) -> list[Edit]:
 
 
 def filled(template: str, command: Phrase, value: Phrase | None) -> Phrase:
-    """The words of a template, with those of a value in place of `Y` and the verb's participle of `DONE`."""
-    start, units = value.units[0].start if value else 0, list[Token]()
+    """The words of a template, with a value in place of `Y`, all words of `ALL`, the verb's participle of `DONE`."""
+    given, units = {"Y": value.units if value else (), "ALL": command.units}, list[Token]()
+    start = value.units[0].start if value else 0
     for word in template.replace("DONE", ed.participle(command.words[0])).split():
-        units += value.units if value and word == "Y" else [Token(word, start, start, name=word)]
+        units += given.get(word) or [Token(word, start, start, name=word)]
     return Phrase(command.instruction, tuple(units))
 
 
@@ -101,7 +99,7 @@ def add(context: Operation, value: Phrase, target: Phrase | None = None) -> list
     if last in ed.BACKGROUND and before and before[-1] not in ed.DEFINITE_OR_ARTICLE | lex.RELATIONS.keys():
         return set_background(context, value.part(0, len(before)))  # a beach background
     if value.style:
-        return restyle(context, value)
+        return restyle(context, value=value)
     scene = parse(value.text, context.settings)
     if not scene.things or scene.things[0].canonical in ed.ANYTHING:
         return context.unclear(value, Target(replace(scene, things=())))
@@ -124,9 +122,9 @@ def add_to(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
     return [] if side or f"{value.words[-1]} to" in lex.RELATIONS else add(context, value, target)
 
 
-def remove(context: Operation, target: Phrase, value: Phrase | None = None) -> list[Edit]:
-    """`remove the car`, `take the hat off the man`."""
-    text = f"{target.text} on {value.text}" if value else ""
+def remove(context: Operation, worn: str = "", *, target: Phrase, value: Phrase = NONE) -> list[Edit]:
+    """`remove the car`; `worn`: `take the hat off the man`."""
+    text = f"{target.text} on {value.text}" if worn else ""
     return [remove_some(context, each, target) for each in context.resolve(target, text)]
 
 
@@ -212,28 +210,23 @@ def count_more(context: Operation, less: str = "", *, target: Phrase, value: Phr
 # -- how it looks -----------------------------------------------------------------------------------------------------
 
 
-def restyle(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
+def restyle(context: Operation, named: str = "", *, value: Phrase, target: Phrase | None = None) -> list[Edit]:
     """A thing or the whole picture in a style, season or time of day; else a thing in place of the picture's."""
     each = context.resolve(target)[0] if target else PICTURE
     if each.thing:
         return context.look("restyle", [each], [Attribute("style", value.line)], value.text)
-    bare = value.part(value.words[0] in {"as", "like"} and len(value) > 1).without_hedges()
-    named = target is not None or bare.words[-1] in ed.MEDIA
-    style = bare.style or ((Attribute("style", bare.part(bare.words[0] in lex.ARTICLES).line),) if named else ())
+    bare = value if named else value.part(value.words[0] in {"as", "like"} and len(value) > 1).without_hedges()
+    is_style = named or target or bare.words[-1] in ed.MEDIA
+    style = bare.style or ((Attribute("style", bare.part(bare.words[0] in lex.ARTICLES).line),) if is_style else ())
     if not style:
         return replace_things(context, [PICTURE], bare)
     return [context.edit("restyle", PICTURE, Scene(value.text, properties=style), value.text)]
 
 
-def adjust(context: Operation) -> list[Edit]:
-    """`increase the contrast`: the command is the style."""
-    said = context.command
-    return [context.edit("restyle", PICTURE, Scene(said.text, properties=(Attribute("style", said.line),)), said.text)]
-
-
 def change(context: Operation, operation: str = "other", *, target: Phrase) -> list[Edit]:
-    """`change the background`, `resize the dog`: how is not said."""
-    edits = context.edits(operation, target, lambda scene: scene, "", ["no value"])
+    """`change the background`, `resize the dog`, `move the dog`: how is not said."""
+    flags = [] if operation == "move" else ["no value"]
+    edits = context.edits(operation, target, lambda scene: EMPTY if operation == "move" else scene, "", flags)
     return edits if edits[0].operation != "other" else context.unclear(target, context.resolve(target)[0])
 
 
@@ -241,7 +234,7 @@ def recolor(context: Operation, otherwise: str = "", *, target: Phrase, value: P
     """`change the color of the car to red`, `paint the door red`; of a picture, or `otherwise`, it is a style."""
     targets, colors = context.resolve(target), value.described.get("recolor", [])
     if (otherwise and not colors) or (targets[0].whole and not context.flags):
-        return restyle(context, value, target)
+        return restyle(context, value=value, target=target)
     return context.look("recolor", targets, colors or [Attribute("color", value.line)], value.text)
 
 
@@ -287,10 +280,8 @@ def deny(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
 # -- where it is ------------------------------------------------------------------------------------------------------
 
 
-def move(context: Operation, target: Phrase, value: Phrase | None = None) -> list[Edit]:
+def move(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
     """`move the cup to the left`: what was said of its old place no longer holds."""
-    if value is None:
-        return context.edits("move", target, lambda _: EMPTY)
     line, text = value.line, value.text
     side = lex.POSITIONS.get(line) or lex.POSITIONS.get(f"to {line}")
 
@@ -309,8 +300,6 @@ def put(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
     """`put the cup on the table` moves it, `put a cup on the table` adds it."""
     if not target.is_definite:
         return add(context, Phrase(target.instruction, target.units + value.units))
-    if target.words[-1] in ed.PICTURE and len(value) > 1:
-        return set_background(context, value.part(1))
     return move(context, target, value)
 
 
@@ -329,10 +318,6 @@ def become(context: Operation, acting: str = "", *, target: Phrase, value: Phras
     """What a thing should be or, if `acting`, do: what a pattern of values says, adjectives, or another thing."""
     denied = next((at for at, word in enumerate(value.words) if word == "not" and at), len(value))
     value = value.part(0, denied).without_hedges()  # red, not blue
-    if target.words[-1] in ed.COLOR_NOUNS and len(target) > 2:
-        target = target.part(0, len(target) - 1)  # the dress color
-    if value.line in ed.GONE:
-        return remove(context, target)
     for match in matches(value, phrases.VALUES):
         if edits := apply(context, match, target=target, value=value):
             return edits
@@ -340,8 +325,6 @@ def become(context: Operation, acting: str = "", *, target: Phrase, value: Phras
     text = singular(target.words[-1]) in lex.TEXT_NOUNS - {"logo"} and not described  # but: make the text bold
     if text or phrases.QUOTED in value.words or phrases.CLOCK_TIME.fullmatch(value.line):
         return write(context, value, target)
-    if value.line in ed.VAGUE_ADJECTIVES:
-        return context.unclear(value, targets[0])
     if properties and not described and not targets[0].whole:
         return context.edits("restyle", targets, lambda scene: replace(scene, properties=properties), value.text)
     changed = {"move", "resize"} | ({"recolor"} if context.flags else set())  # make it blue
@@ -360,7 +343,7 @@ def turn_into(context: Operation, acting: bool, target: Phrase, value: Phrase) -
     if scene or (kind and kind.canonical in ed.BACKGROUND):
         return set_background(context, value)
     if targets[0].whole and (value.style or not value.is_action(acting)):
-        return restyle(context, value)
+        return restyle(context, value=value)
     if phrases.PLACE.fullmatch(f" {value.line}") or f"to {value.line}" in lex.POSITIONS:
         return move(context, target, value)
     if value.is_action(acting):
@@ -415,6 +398,11 @@ def instead(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
             return [edit, *others]
         new = edit.result
     return [replaced(context, context.resolve(target), new, new.prompt)]
+
+
+def unclear(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
+    """`make the photo better`: nothing that can be seen."""
+    return context.unclear(value, context.resolve(target)[0])
 
 
 RULES: Mapping[str, Callable[..., list[Edit]]] = {name: rule for name, rule in vars().items() if callable(rule)}
