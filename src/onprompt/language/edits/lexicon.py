@@ -33,6 +33,7 @@ for verbs, names in DATA["verbs"].items():
     for name in names.split():
         CLASSES[name] |= phrases(verbs)
 
+KEEPING = tuple(f"{verb} " for verb in CLASSES["KEEP"])
 CONJUNCTIONS = frozenset(("and", ",", "or"))
 DETERMINERS = lex.ARTICLES | lex.DEFINITE | lex.SOME | lex.NUMBERS.keys() | {"several", "many", "few", "no"}
 DEFINITE_OR_ARTICLE = lex.ARTICLES | lex.DEFINITE

@@ -14,6 +14,7 @@ from onprompt.language.tokens import Token
 from onprompt.language.words import attribute_of, is_ing_verb, is_noun, singular, vocabulary
 from onprompt.types import Attribute
 
+LONGEST = 200  # words of an operation; what is longer is a text, not an instruction
 QUOTED = '"'  # stands for a quoted text
 CLOCK_TIME = re.compile(r"\d{1,2}:\d\d( ?[ap]\.?m\.?)?")
 CAPTURES = {"X": "target", "Y": "value", "P": "value"}  # P begins with the word of a place
@@ -187,6 +188,15 @@ def matches(phrase: Phrase, patterns: Sequence[tuple[re.Pattern[str], str]]) -> 
                 continue
             spans = {"target": [start, start + cut], "value": [start + cut, end]}
         yield Match(rule, {name: phrase.part(*span) for name, span in spans.items()})
+
+
+def is_command(clause: Phrase) -> bool:
+    """Whether a clause begins with a verb of editing, and not with a noun of the same spelling."""
+    if len(clause) < 2 or clause.words[0] not in ed.FIRST_WORDS:
+        return False
+    if clause.words[0] in ed.EXCEPTING:
+        return clause.line.startswith(ed.KEEPING)
+    return clause.words[1] not in (lex.RELATIONS.keys() - ed.PARTICLES) | {"and", ",", "or", "'s", "is", "are"}
 
 
 # -- where a phrase ends ----------------------------------------------------------------------------------------------

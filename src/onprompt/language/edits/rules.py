@@ -12,8 +12,7 @@ from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
 from onprompt.language.edits import phrases
 from onprompt.language.edits import things as graph
-from onprompt.language.edits.clauses import LONGEST, is_command
-from onprompt.language.edits.phrases import Match, Phrase, matches
+from onprompt.language.edits.phrases import LONGEST, Match, Phrase, is_command, matches
 from onprompt.language.edits.things import EMPTY, Operation, Target
 from onprompt.language.ontology import broader, canonical, is_concrete
 from onprompt.language.parser import parse
