@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from onprompt.language import lexicon as lex
@@ -88,7 +88,8 @@ class Phrase:
             words = [word for word in words if word not in ed.COLOR_NOUNS | {"a", "an", "the", "in", "of"}]
             if len(words) == 1 and words[0] in ed.ANY_COLOR:
                 return {"recolor": [Attribute("color", "other")]}
-        words = words[2:] if words[1:2] == ["years"] else words[words[:1] == ["in"] :]
+        negated = words[:1] == ["not"]
+        words = words[2:] if words[1:2] == ["years"] else words[negated or words[:1] == ["in"] :]
         if not words or is_ing_verb(words[0]) or not all(word in lex.TONES or ed.is_adjective(word) for word in words):
             return {}
         operations: dict[str, list[Attribute]] = {}
@@ -99,7 +100,7 @@ class Phrase:
             if named := attribute_of(f"{before} {word}" if toned else word):
                 operation = ed.LOOKS.get(word) or ed.DATA["kinds"].get(named.kind, "action")
                 named = Attribute("color", word) if ed.LOOKS.get(word) == "recolor" else named
-                operations.setdefault(operation, []).append(named)
+                operations.setdefault(operation, []).append(replace(named, negated=negated))
         return operations
 
     @property
@@ -227,7 +228,7 @@ def predicate_sign(phrase: Phrase, at: int) -> int:
     words, rest = phrase.words, phrase.words[at:]
     before, word, following = words[at - 1], words[at], phrase.word_at(at + 1)
     pattern = "," not in {before, word} and next(matches(phrase.part(at), VALUES), None)
-    infinitive = word == "be" or (word == "to" and following in vocabulary().verbs)  # the car | to be red
+    infinitive = word == "be" or (word == "not" and before != ",") or (word == "to" and following in vocabulary().verbs)  # the car | to be red
     if pattern or infinitive or CLOCK_TIME.fullmatch(word):
         return CLEAR
     if not may_be_noun(words, at - 1) or ed.is_compound(before, word):

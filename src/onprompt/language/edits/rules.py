@@ -267,15 +267,6 @@ def say(context: Operation, operation: str, target: Phrase, value: Phrase) -> li
     return context.edits(operation, targets, lambda scene: context.said(scene, f"is {value.text}"), shown)
 
 
-def deny(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`the car should not be red`, `the man should not wear a hat`."""
-    value, targets, edits = value.without_hedges(), context.resolve(target), list[Edit]()
-    for name, denied in (value.described or {"action": [Attribute("action", value.line)]}).items():
-        ruled_out = [replace(each, kind=f"not {each.kind}") for each in denied]
-        edits += context.look(name, targets, ruled_out, f"not {value.text}")
-    return [edit for edit in edits if edit.target]
-
-
 # -- where it is ------------------------------------------------------------------------------------------------------
 
 
@@ -329,6 +320,8 @@ def become(context: Operation, acting: str = "", *, target: Phrase, value: Phras
     changed = {"move", "resize"} | ({"recolor"} if context.flags else set())  # make it blue
     if described and (not targets[0].whole or (changed & described.keys() and not properties)):
         return [edit for name in described for edit in context.look(name, targets, described[name], value.text)]
+    if value.words[0] == "not":  # the man should not wear a hat
+        return context.look("action", targets, [Attribute("action", value.part(1).line, negated=True)], value.text)
     return turn_into(context, bool(acting), target, value)
 
 
@@ -355,8 +348,8 @@ def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) 
     verb, rest = value.words[0], value.part(1)
     if each.thing is None:
         return context.edit("action", each, EMPTY, value.text)
-    doing = verb if value.is_action(plain=False) else progressive(verb)
-    result = context.said(each.scene, f"is {doing} {rest.text}")
+    doing = value.text if value.is_action(plain=False) else f"{progressive(verb)} {rest.text}"
+    result = context.said(each.scene, f"is {doing}")
     if result.things[0] == each.thing:  # the parser did not see the action
         result = graph.with_attributes(result, [Attribute("action", value.line)])
     if target.is_definite or target.words[1:2] == ("of",):
