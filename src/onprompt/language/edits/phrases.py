@@ -228,7 +228,9 @@ def predicate_sign(phrase: Phrase, at: int) -> int:
     words, rest = phrase.words, phrase.words[at:]
     before, word, following = words[at - 1], words[at], phrase.word_at(at + 1)
     pattern = "," not in {before, word} and next(matches(phrase.part(at), VALUES), None)
-    infinitive = word == "be" or (word == "not" and before != ",") or (word == "to" and following in vocabulary().verbs)  # the car | to be red
+    infinitive = (
+        word == "be" or (word == "not" and before != ",") or (word == "to" and following in vocabulary().verbs)
+    )  # the car | to be red
     if pattern or infinitive or CLOCK_TIME.fullmatch(word):
         return CLEAR
     if not may_be_noun(words, at - 1) or ed.is_compound(before, word):

@@ -87,10 +87,8 @@ def filled(template: str, command: Phrase, value: Phrase | None) -> Phrase:
 # -- what is there ----------------------------------------------------------------------------------------------------
 
 
-def add(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
+def add(context: Operation, value: Phrase, target: Phrase = NONE) -> list[Edit]:
     """`add a dog`, `give the man a hat`; also a style and a background."""
-    if set(value.words) <= ed.PICTURE | lex.DEFINITE:
-        return context.unclear(value)
     targets = context.resolve(target) if target else [Target()]
     if targets[0].thing:
         return [give(context, each, value) for each in targets]
@@ -100,9 +98,7 @@ def add(context: Operation, value: Phrase, target: Phrase | None = None) -> list
     if value.style:
         return restyle(context, value=value)
     scene = parse(value.text, context.settings)
-    if not scene.things or scene.things[0].canonical in ed.ANYTHING:
-        return context.unclear(value, Target(replace(scene, things=())))
-    return [context.edit("add", graph.anchor(scene), scene)]
+    return [context.edit("add", graph.anchor(scene), scene)] if scene.things else context.unclear(value, Target(scene))
 
 
 def give(context: Operation, target: Target, value: Phrase) -> Edit:
@@ -129,9 +125,9 @@ def remove(context: Operation, worn: str = "", *, target: Phrase, value: Phrase 
 
 def remove_some(context: Operation, target: Target, phrase: Phrase) -> Edit:
     """`remove half of the people`, `remove two of the chairs` leave some, "two of the four chairs" two; else none."""
-    if target.thing is None:
+    scene, share, there = target.scene, target.share, target.thing and target.thing.count
+    if not there:
         return context.edit("remove", target)
-    scene, share, there = target.scene, target.share, target.thing.count
     if share and there.exact == 1:  # half of one thing can't be counted
         return context.edit("remove", target, value=share, flags=["in part"])
     number = there.exact if ed.numeral(phrase.words[:1]) else None
@@ -170,8 +166,7 @@ def keep(context: Operation, target: Phrase) -> list[Edit]:
 
 def nothing(context: Operation, value: Phrase) -> list[Edit]:
     """`don't add a dog`, `take the cup (and put it there)`: nothing to do yet."""
-    target = context.resolve(value)[0] if value.is_definite else Target()
-    return [context.at_most(graph.UNCLEAR).edit("other", target, value=value.text, flags=[graph.NOTHING_TO_DO])]
+    return context.unclear(value, *(context.resolve(value)[:1] if value.is_definite else ()), flag=graph.NOTHING_TO_DO)
 
 
 # -- how many ---------------------------------------------------------------------------------------------------------
@@ -197,8 +192,10 @@ def count(context: Operation, value: Phrase, target: Phrase | None = None) -> li
 def count_more(context: Operation, less: str = "", *, target: Phrase, value: Phrase = NONE) -> list[Edit]:
     """`two more birds`, `another cup`, `double the number of birds`, and `less`: `fewer birds`."""
     edits = []
-    for each in (each for each in context.resolve(target) if each.thing):
-        step = ed.numeral(value.words) or (1 if each.thing and each.thing.count.exact == 1 else None)
+    for each in context.resolve(target):
+        if each.thing is None:
+            continue
+        step = ed.numeral(value.words) or (1 if each.thing.count.exact == 1 else None)
         before = each if less else replace(each, scene=graph.with_head(each.scene, count=SOME))
         after = ANY_LEFT if less else Count(step or 2, None, confidence=0.5)
         said = less or (f"+{step}" if step else "more")

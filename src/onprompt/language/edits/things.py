@@ -31,17 +31,15 @@ class Target:
     scene: Scene = EMPTY
     scope: str = ""
     whole: bool = False  # the picture itself
+    share: str = ""  # how much of it, if not all: half, most
 
     @property
     def thing(self) -> Thing | None:
         """The thing that is meant."""
         return self.scene.things[0] if self.scene.things else None
 
-    @property
-    def share(self) -> str:
-        """How much of it, if not all: half, most."""
-        share = self.scope.partition(" ")[0]
-        return share if share in ed.SHARES else ""
+
+NOTHING = Target()
 
 
 # -- scenes as graphs of things ---------------------------------------------------------------------------------------
@@ -156,7 +154,7 @@ class Operation:
         """What words refer to, a target for each thing; `text` says more of it."""
         share, rest = split_share(phrase)
         if share and rest:
-            return [replace(each, scope=f"{share} {each.scope}".strip()) for each in self.resolve(rest)]
+            return [replace(each, scope=f"{share} {each.scope}".strip(), share=share) for each in self.resolve(rest)]
         bare = [word for word in phrase.words if word not in lex.DEFINITE | {"whole", "entire", "of", "all"}]
         if bare[-1:] in (["one"], ["ones"]) and len(phrase) > 1:  # the left one, of a kind that nothing names
             return [Target(scope=phrase.part(1 if phrase.is_definite else 0, len(phrase) - 1).text)]
@@ -226,6 +224,6 @@ class Operation:
                 return with_head(subgraph(said, at), **known)
         return scene
 
-    def unclear(self, phrase: Phrase, target: Target | None = None) -> list[Edit]:
+    def unclear(self, phrase: Phrase, target: Target = NOTHING, flag: str = "not understood") -> list[Edit]:
         """An operation that no rule understands."""
-        return [self.at_most(UNCLEAR).edit("other", target or Target(), value=phrase.text, flags=["not understood"])]
+        return [self.at_most(UNCLEAR).edit("other", target, value=phrase.text, flags=[flag])]
