@@ -30,7 +30,7 @@ def interpret(context: Operation) -> list[Edit]:
     """The edits that an operation asks for: by a pattern of commands, of descriptions, else as a phrase."""
     command = context.command
     if len(command) > LONGEST or ed.OPENINGS["questions"].at(command.words, 0):
-        return context.unclear(command)
+        return context.unclear(command.text)
     for match in matches(command, phrases.COMMANDS):
         if edits := apply(context, match):
             return edits
@@ -53,12 +53,12 @@ def read_phrase(context: Operation) -> list[Edit]:
     if phrase.is_definite and (cut := phrases.predicate_start(phrase)):
         return become(context, "acting", target=phrase.part(0, cut), value=phrase.part(cut))
     if phrase.words[0] in vocabulary().verbs and phrase.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
-        return context.unclear(phrase, context.resolve(phrase.part(1))[0])
+        return context.unclear(phrase.text, context.resolve(phrase.part(1))[0])
     scene = parse(phrase.text, context.settings)
     names = [thing.canonical for thing in scene.things[:1]]
     concrete = any(is_concrete(name) and all(map(is_known_word, name.split())) for name in names)
     if not concrete and phrase.words[-1] not in ed.BACKGROUND:
-        return context.unclear(phrase, Target(replace(scene, things=())))
+        return context.unclear(phrase.text, Target(replace(scene, things=())))
     return add(context, phrase)
 
 
@@ -66,8 +66,8 @@ def apply(context: Operation, match: Match, **given: Phrase) -> list[Edit]:
     """The edits of a match; none where its rule does not fit after all."""
     captures = {**given, **match.captures}
     vague = any(phrase.words[0] in ed.ANYTHING for phrase in captures.values())  # make it something else
-    if vague and match.rule not in {"keep", "nothing"}:
-        return context.unclear(context.command)
+    if vague and match.rule not in {"keep", "unclear nothing to do"}:
+        return context.unclear(context.command.text)
     rule, _, template = match.rule.partition(": ")
     if template:
         captures["value"] = filled(template, context.command, captures.get("value"))
@@ -98,7 +98,11 @@ def add(context: Operation, value: Phrase, target: Phrase = NONE) -> list[Edit]:
     if value.style:
         return restyle(context, value=value)
     scene = parse(value.text, context.settings)
-    return [context.edit("add", graph.anchor(scene), scene)] if scene.things else context.unclear(value, Target(scene))
+    return (
+        [context.edit("add", graph.anchor(scene), scene)]
+        if scene.things
+        else context.unclear(value.text, Target(scene))
+    )
 
 
 def give(context: Operation, target: Target, value: Phrase) -> Edit:
@@ -164,9 +168,10 @@ def keep(context: Operation, target: Phrase) -> list[Edit]:
     return [Edit("keep", context.written, keep=tuple(things) or (Thing(target.text, target.line),))]
 
 
-def nothing(context: Operation, value: Phrase) -> list[Edit]:
-    """`don't add a dog`, `take the cup (and put it there)`: nothing to do yet."""
-    return context.unclear(value, *(context.resolve(value)[:1] if value.is_definite else ()), flag=graph.NOTHING_TO_DO)
+def unclear(context: Operation, *flag: str, value: Phrase, target: Phrase = NONE) -> list[Edit]:
+    """`don't add a dog`, `take the cup (and put it there)`, `make it better`: nothing that can be seen."""
+    named = target or (value if value.is_definite else NONE)
+    return context.unclear(value.text, context.resolve(named)[0] if named else Target(), " ".join(flag))
 
 
 # -- how many ---------------------------------------------------------------------------------------------------------
@@ -215,15 +220,14 @@ def restyle(context: Operation, named: str = "", *, value: Phrase, target: Phras
     is_style = named or target or bare.words[-1] in ed.MEDIA
     style = bare.style or ((Attribute("style", bare.part(bare.words[0] in lex.ARTICLES).line),) if is_style else ())
     if not style:
-        return replace_things(context, [PICTURE], bare)
+        return replace_things(context, [PICTURE], parse(bare.text, context.settings))
     return [context.edit("restyle", PICTURE, Scene(value.text, properties=style), value.text)]
 
 
 def change(context: Operation, operation: str = "other", *, target: Phrase) -> list[Edit]:
     """`change the background`, `resize the dog`, `move the dog`: how is not said."""
-    flags = [] if operation == "move" else ["no value"]
-    edits = context.edits(operation, target, lambda scene: EMPTY if operation == "move" else scene, "", flags)
-    return edits if edits[0].operation != "other" else context.unclear(target, context.resolve(target)[0])
+    edits = context.edits(operation, target, lambda scene: scene, "", ["no value"])
+    return edits if edits[0].operation != "other" else context.unclear(target.text, context.resolve(target)[0])
 
 
 def recolor(context: Operation, otherwise: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
@@ -261,14 +265,18 @@ def state(
 def say(context: Operation, operation: str, target: Phrase, value: Phrase) -> list[Edit]:
     """A sentence about something: `is filled with wine`, `is bigger than the dog`."""
     shown, targets = value.text if operation != "add" else "", [each for each in context.resolve(target) if each.thing]
+    if operation == "add" and not targets:
+        return add(context, value.part(2))  # the photo is covered in snow
     return context.edits(operation, targets, lambda scene: context.said(scene, f"is {value.text}"), shown)
 
 
 # -- where it is ------------------------------------------------------------------------------------------------------
 
 
-def move(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`move the cup to the left`: what was said of its old place no longer holds."""
+def move(context: Operation, put: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
+    """`move the cup to the left`: what was said of its old place no longer holds; `put` what is new there is added."""
+    if put and not target.is_definite:
+        return add(context, Phrase(target.instruction, target.units + value.units))
     line, text = value.line, value.text
     side = lex.POSITIONS.get(line) or lex.POSITIONS.get(f"to {line}")
 
@@ -277,17 +285,10 @@ def move(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
         attributes = tuple(attribute for attribute in head.attributes if attribute.kind != "position")
         relations = tuple(relation for relation in head.relations if relation.name not in lex.SPATIAL)
         bare = graph.subgraph(graph.with_head(scene, attributes=attributes, relations=relations), 0)
-        moved = context.said(bare, text) if " " in line and not side else bare
-        return moved if moved is not bare else graph.with_attributes(bare, [Attribute("position", side or line)])
+        position = Attribute("position", side or line)
+        return context.said(bare, text if " " in line and not side else "", position)
 
     return context.edits("move", target, there, text)
-
-
-def put(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`put the cup on the table` moves it, `put a cup on the table` adds it."""
-    if not target.is_definite:
-        return add(context, Phrase(target.instruction, target.units + value.units))
-    return move(context, target, value)
 
 
 def take_place(context: Operation, both: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
@@ -334,10 +335,10 @@ def turn_into(context: Operation, acting: bool, target: Phrase, value: Phrase) -
     if targets[0].whole and (value.style or not value.is_action(acting)):
         return restyle(context, value=value)
     if phrases.PLACE.fullmatch(f" {value.line}") or f"to {value.line}" in lex.POSITIONS:
-        return move(context, target, value)
+        return move(context, target=target, value=value)
     if value.is_action(acting):
         return [set_action(context, each, target, value) for each in targets]
-    return replace_things(context, targets, value)
+    return replace_things(context, targets, parse(value.text, context.settings))
 
 
 def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) -> Edit:
@@ -346,21 +347,13 @@ def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) 
     if each.thing is None:
         return context.edit("action", each, EMPTY, value.text)
     doing = value.text if value.is_action(plain=False) else f"{progressive(verb)} {rest.text}"
-    result = context.said(each.scene, f"is {doing}")
-    if result.things[0] == each.thing:  # the parser did not see the action
-        result = graph.with_attributes(result, [Attribute("action", value.line)])
+    result = context.said(each.scene, f"is {doing}", Attribute("action", value.line))
     if target.is_definite or target.words[1:2] == ("of",):
         return context.edit("action", each, result, value.text)
     return context.edit("add", graph.anchor(result), result)
 
 
-def replace_things(context: Operation, targets: list[Target], value: Phrase) -> list[Edit]:
-    """Things in place of others."""
-    new = parse(value.text, context.settings)
-    return [replaced(context, targets, new, value.text)] if new.things else context.unclear(value, targets[0])
-
-
-def replaced(context: Operation, targets: list[Target], new: Scene, value: str) -> Edit:
+def replace_things(context: Operation, targets: list[Target], new: Scene) -> list[Edit]:
     """The things of a scene in place of others, which must be gone if not all are meant or the new ones are such."""
     kinds = {kind for thing in new.things for kind in (thing.canonical, *broader(thing.canonical))}
     partial = ed.numeral(targets[0].scope.split()[:1]) is not None
@@ -369,8 +362,10 @@ def replaced(context: Operation, targets: list[Target], new: Scene, value: str) 
         source = graph.joined(source, each.scene)
         if each.thing and not partial and (each.thing.attributes or each.thing.canonical not in kinds):
             result = graph.joined(result, graph.with_head(each.scene, absent=True))
-    source = replace(source, flags=targets[0].scene.flags)
-    return context.edit("replace", replace(targets[0], scene=source), result, value)
+    both = replace(targets[0], scene=replace(source, flags=targets[0].scene.flags))
+    return (
+        [context.edit("replace", both, result, new.prompt)] if new.things else context.unclear(new.prompt, targets[0])
+    )
 
 
 def instead(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
@@ -386,12 +381,7 @@ def instead(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
         if edit.operation not in {"add", "replace"}:
             return [edit, *others]
         new = edit.result
-    return [replaced(context, context.resolve(target), new, new.prompt)]
-
-
-def unclear(context: Operation, target: Phrase, value: Phrase) -> list[Edit]:
-    """`make the photo better`: nothing that can be seen."""
-    return context.unclear(value, context.resolve(target)[0])
+    return replace_things(context, context.resolve(target), new)
 
 
 RULES: Mapping[str, Callable[..., list[Edit]]] = {name: rule for name, rule in vars().items() if callable(rule)}

@@ -212,18 +212,18 @@ class Operation:
         """An edit for each thing, with other attributes."""
         return self.edits(operation, targets, lambda scene: with_attributes(scene, attributes), value)
 
-    def said(self, scene: Scene, predicate: str) -> Scene:
-        """A scene and what a sentence says of its first thing; the same scene where the parser loses that."""
+    def said(self, scene: Scene, predicate: str, otherwise: Attribute | None = None) -> Scene:
+        """A scene and what a sentence says of its first thing, or `otherwise` where the parser loses that."""
         head = scene.things[0]
         subject = scene.prompt if len(scene.things) > 1 else definite_phrase(head)
         said = parse(f"{subject} {predicate}", self.settings)
-        for at, thing in enumerate(said.things):
-            if thing.canonical == head.canonical:
-                attributes = with_attributes(scene, thing.attributes).things[0].attributes
-                known = {"phrase": head.phrase, "count": head.count, "attributes": attributes}
-                return with_head(subgraph(said, at), **known)
-        return scene
+        for at, thing in enumerate(said.things if predicate else ()):
+            attributes = with_attributes(scene, thing.attributes).things[0].attributes
+            result = with_head(subgraph(said, at), phrase=head.phrase, count=head.count, attributes=attributes)
+            if thing.canonical == head.canonical and (result.things[0] != head or not otherwise):
+                return result
+        return with_attributes(scene, [otherwise]) if otherwise else scene
 
-    def unclear(self, phrase: Phrase, target: Target = NOTHING, flag: str = "not understood") -> list[Edit]:
+    def unclear(self, text: str, target: Target = NOTHING, flag: str = "") -> list[Edit]:
         """An operation that no rule understands."""
-        return [self.at_most(UNCLEAR).edit("other", target, value=phrase.text, flags=[flag])]
+        return [self.at_most(UNCLEAR).edit("other", target, value=text, flags=[flag or "not understood"])]
