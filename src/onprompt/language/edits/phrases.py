@@ -110,9 +110,8 @@ class Phrase:
         for kind, words in (("season", ed.SEASONS), ("weather", ed.WEATHER)):
             if bare and words.issuperset(bare):
                 return (Attribute(kind, " ".join(bare)),)
-        units = [unit for unit in self.units if unit.lower not in {"as", "like"}]
-        timeless = [unit for unit in units if unit.lower != "time"]  # night time
-        return tuple(image_properties(units) or image_properties(timeless)) if timeless else ()
+        units = [unit for unit in self.units if unit.lower not in {"as", "like", "time"}]  # night time
+        return tuple(image_properties(units))
 
     @property
     def style(self) -> tuple[Attribute, ...]:
@@ -166,12 +165,11 @@ def compile_words(term: str) -> str:
     return f"(?: (?:{'|'.join(longest_first)})(?= |$)){'?' * term.endswith('?')}"
 
 
-def compile_patterns(table: Mapping[str, str]) -> list[tuple[re.Pattern[str], str]]:
-    """Each pattern of a table as a regular expression, with its rule."""
-    return [(re.compile("".join(map(compile_term, pattern.split()))), rule) for pattern, rule in table.items()]
-
-
-COMMANDS, DESCRIPTIONS, VALUES = (compile_patterns(ed.DATA[name]) for name in ("commands", "descriptions", "values"))
+# Each pattern as a regular expression, with its rule.
+COMMANDS, DESCRIPTIONS, VALUES = (
+    [(re.compile("".join(map(compile_term, pattern.split()))), rule) for pattern, rule in ed.DATA[name].items()]
+    for name in ("commands", "descriptions", "values")
+)
 
 
 def matches(phrase: Phrase, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Iterator[Match]:

@@ -55,8 +55,8 @@ def read_phrase(context: Operation) -> list[Edit]:
     if phrase.words[0] in vocabulary().verbs and phrase.word_at(1) in lex.DEFINITE:  # a verb that no rule knows
         return context.unclear(phrase.text, context.resolve(phrase.part(1))[0])
     scene = parse(phrase.text, context.settings)
-    names = [thing.canonical for thing in scene.things[:1]]
-    concrete = any(is_concrete(name) and all(map(is_known_word, name.split())) for name in names)
+    name = scene.things[0].canonical if scene.things else ""
+    concrete = is_concrete(name) and all(map(is_known_word, name.split()))
     if not concrete and phrase.words[-1] not in ed.BACKGROUND:
         return context.unclear(phrase.text, Target(replace(scene, things=())))
     return add(context, phrase)
@@ -374,14 +374,11 @@ def instead(context: Operation, value: Phrase, target: Phrase) -> list[Edit]:
         context = context.at_most(graph.DESCRIPTION)
     if ed.numeral(target.words) is not None:
         return count(context, value)  # four apples instead of two
-    new = parse(value.text, context.settings)
-    if is_command(value) or next(matches(value, phrases.DESCRIPTIONS), None):
-        context = replace(context, flags=())  # make it a cat instead of a dog
-        edit, *others = interpret(replace(context, command=value))
-        if edit.operation not in {"add", "replace"}:
-            return [edit, *others]
-        new = edit.result
-    return replace_things(context, context.resolve(target), new)
+    context = replace(context, flags=())  # make it a cat instead of a dog
+    edit, *others = interpret(replace(context, command=value))
+    if edit.operation not in {"add", "replace"}:
+        return [edit, *others]
+    return replace_things(context, context.resolve(target), edit.result)
 
 
 RULES: Mapping[str, Callable[..., list[Edit]]] = {name: rule for name, rule in vars().items() if callable(rule)}
