@@ -92,13 +92,12 @@ class Phrase:
         words = words[2:] if words[1:2] == ["years"] else words[negated or words[:1] == ["in"] :]
         if not words or is_ing_verb(words[0]) or not all(word in lex.TONES or ed.is_adjective(word) for word in words):
             return {}
-        operations: dict[str, list[Attribute]] = {}
-        for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        operations, tone = dict[str, list[Attribute]](), ""
+        for word, after in zip(words, [*words[1:], ""], strict=True):
             if word in lex.TONES and lex.kind_of(after) == "color":
-                continue  # dark blue
-            toned = before in lex.TONES and lex.kind_of(word) == "color"
-            if named := attribute_of(f"{before} {word}" if toned else word):
-                operation = ed.LOOKS.get(word) or ed.DATA["kinds"].get(named.kind, "action")
+                tone = f"{word} "  # dark blue
+            elif named := attribute_of(tone + word):
+                operation, tone = ed.LOOKS.get(word) or ed.DATA["kinds"].get(named.kind, "action"), ""
                 named = Attribute("color", word) if ed.LOOKS.get(word) == "recolor" else named
                 operations.setdefault(operation, []).append(replace(named, negated=negated))
         return operations
@@ -130,10 +129,10 @@ class Phrase:
 
     @property
     def wording(self) -> str:
-        """The words to write: in quotes, else after "the words", else all."""
-        start = next((at for at, word in enumerate(self.words[:3]) if word in {"word", "words", "text"}), -1) + 1
+        """The words to write: in quotes, else all after "the words"."""
         quoted = next((unit.text for unit in self.units if unit.text is not None), "")
-        return quoted or (self.part(start) if start < len(self) else self).text
+        start = next((at + 1 for at, word in enumerate(self.words[:-1]) if word in {"word", "words", "text"}), 0)
+        return quoted or self.part(start).text
 
 
 # -- patterns -------------------------------------------------------------------------------------------------------
@@ -166,9 +165,9 @@ def compile_words(term: str) -> str:
 
 
 # Each pattern as a regular expression, with its rule.
-COMMANDS, DESCRIPTIONS, VALUES = (
+COMMANDS, DESCRIPTIONS, VALUES, SHARES = (
     [(re.compile("".join(map(compile_term, pattern.split()))), rule) for pattern, rule in ed.DATA[name].items()]
-    for name in ("commands", "descriptions", "values")
+    for name in ("commands", "descriptions", "values", "shares")
 )
 
 

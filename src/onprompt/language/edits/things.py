@@ -8,7 +8,7 @@ from typing import Any
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
-from onprompt.language.edits.phrases import Phrase
+from onprompt.language.edits.phrases import SHARES, Phrase, matches
 from onprompt.language.ontology import canonical
 from onprompt.language.parser import parse
 from onprompt.language.words import comparison, is_noun
@@ -132,14 +132,6 @@ def scope_of(phrase: Phrase, head: Thing) -> str:
     return " ".join(dict.fromkeys(scope))
 
 
-def split_share(phrase: Phrase) -> tuple[str, Phrase]:
-    """The share in `half of the people`, `a third of them`, `half the people`, and what it is of."""
-    at = 1 if phrase.words[0] in lex.ARTICLES else 0
-    share, following = phrase.word_at(at), phrase.word_at(at + 1)
-    is_share = share in ed.SHARES and following in {"of", "the"}
-    return (share, phrase.part(at + 2 if following == "of" else at + 1)) if is_share else ("", phrase)
-
-
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One operation of an instruction."""
@@ -152,9 +144,9 @@ class Operation:
 
     def resolve(self, phrase: Phrase, text: str = "") -> list[Target]:
         """What words refer to, a target for each thing; `text` says more of it."""
-        share, rest = split_share(phrase)
-        if share and rest:
-            return [replace(each, scope=f"{share} {each.scope}".strip(), share=share) for each in self.resolve(rest)]
+        for _, captures in matches(phrase, SHARES):
+            share, of = captures["value"].line, self.resolve(captures["target"])
+            return [replace(each, scope=f"{share} {each.scope}".strip(), share=share) for each in of]
         bare = [word for word in phrase.words if word not in lex.DEFINITE | {"whole", "entire", "of", "all"}]
         if bare[-1:] in (["one"], ["ones"]) and len(phrase) > 1:  # the left one, of a kind that nothing names
             return [Target(scope=phrase.part(1 if phrase.is_definite else 0, len(phrase) - 1).text)]
