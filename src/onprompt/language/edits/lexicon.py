@@ -26,6 +26,7 @@ IRREGULAR = {form: verb for verb, forms in DATA["irregular"].items() for form in
 VERBS = phrases("\n".join(DATA["verbs"]))
 FIRST_WORDS = frozenset(verb.split()[0] for verb in VERBS)
 CLASSES = defaultdict(frozenset[str], {name: phrases(text) for name, text in DATA["connectives"].items()})
+KINDS: Mapping[str, str] = DATA["kinds"]
 LOOKS = {word: operation for operation, words in DATA["looks"].items() for word in phrases(words)}
 CLASSES |= {"HUE": lex.COLORS, "ORIENTATION": lex.ORIENTATIONS, "SIZE": frozenset(LOOKS), "TEXT": lex.TEXT_NOUNS}
 CLASSES["NUMBER"] = WORDS["vaguely_many"] | lex.NUMBERS.keys() | set(map(str, range(100)))

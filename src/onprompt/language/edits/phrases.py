@@ -97,7 +97,7 @@ class Phrase:
             if word in lex.TONES and lex.kind_of(after) == "color":
                 tone = f"{word} "  # dark blue
             elif named := attribute_of(tone + word):
-                operation, tone = ed.LOOKS.get(word) or ed.DATA["kinds"].get(named.kind, "action"), ""
+                operation, tone = ed.LOOKS.get(word) or ed.KINDS.get(named.kind, "action"), ""
                 named = Attribute("color", word) if ed.LOOKS.get(word) == "recolor" else named
                 operations.setdefault(operation, []).append(replace(named, negated=negated))
         return operations

@@ -21,7 +21,7 @@ from onprompt.language.tokens import Token
 from onprompt.language.words import is_known_word, progressive, singular, vocabulary
 from onprompt.types import Attribute, Count, Edit, Scene, Thing
 
-PICTURE, NONE = Target(whole=True), Phrase("")
+NONE = Phrase("")
 SOME_TEXT, SOME, ANY_LEFT = Count(1, None), Count(1, None, confidence=0.5), Count(0, None, confidence=0.5)
 RELATIVE = ("relative count",)
 
@@ -71,7 +71,7 @@ def apply(context: Operation, match: Match, **given: Phrase) -> list[Edit]:
     rule, _, template = match.rule.partition(": ")
     if template:
         captures["value"] = filled(template, context.command, captures.get("value"))
-    name, *arguments = rule.split(maxsplit=3)
+    name, *arguments = rule.split(maxsplit=2)
     return RULES[name](context, *arguments, **captures)
 
 
@@ -146,7 +146,7 @@ def remove_some(context: Operation, target: Target, phrase: Phrase) -> Edit:
     return context.edit("remove", target, graph.with_head(scene, absent=True))
 
 
-def keep_some(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
+def keep_some(context: Operation, value: Phrase, target: Phrase = NONE) -> list[Edit]:
     """`keep only the dog`, `remove all cups except the red one`: the others go; `leave only two dogs` counts."""
     kept, of = context.resolve(value), context.resolve(target)[0] if target else Target()
     if not kept[0].thing or (target and not of.thing):
@@ -177,7 +177,7 @@ def unclear(context: Operation, *flag: str, value: Phrase, target: Phrase = NONE
 # -- how many ---------------------------------------------------------------------------------------------------------
 
 
-def count(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
+def count(context: Operation, value: Phrase, target: Phrase = NONE) -> list[Edit]:
     """A number of something: `change the two cups to three`, `there should be three dogs`; "one cup" is just there."""
     wanted, edits = quantity(value.words, 0, context.settings), list[Edit]()
     exactly = wanted and wanted.explicit and (wanted.exact != 1 or ed.ONLY & set(context.command.words))
@@ -211,17 +211,16 @@ def count_more(context: Operation, less: str = "", *, target: Phrase, value: Phr
 # -- how it looks -----------------------------------------------------------------------------------------------------
 
 
-def restyle(context: Operation, named: str = "", *, value: Phrase, target: Phrase | None = None) -> list[Edit]:
+def restyle(context: Operation, named: str = "", *, value: Phrase, target: Phrase = NONE) -> list[Edit]:
     """A thing or the whole picture in a style, season or time of day; else a thing in place of the picture's."""
-    each = context.resolve(target)[0] if target else PICTURE
-    if each.thing:
+    if (each := context.resolve(target)[0]).thing:
         return context.look("restyle", [each], [Attribute("style", value.line)], value.text)
     bare = value if named else value.part(value.words[0] in {"as", "like"} and len(value) > 1).without_hedges()
     is_style = named or target or bare.words[-1] in ed.MEDIA
     style = bare.style or ((Attribute("style", bare.part(bare.words[0] in lex.ARTICLES).line),) if is_style else ())
     if not style:
-        return replace_things(context, [PICTURE], parse(bare.text, context.settings))
-    return [context.edit("restyle", PICTURE, Scene(value.text, properties=style), value.text)]
+        return replace_things(context, [each], parse(bare.text, context.settings))
+    return [context.edit("restyle", each, Scene(value.text, properties=style), value.text)]
 
 
 def change(context: Operation, operation: str = "other", *, target: Phrase) -> list[Edit]:
@@ -244,7 +243,7 @@ def set_background(context: Operation, value: Phrase) -> list[Edit]:
     return [context.edit("background", Target(graph.single("the background", "background")), shown, value.text)]
 
 
-def write(context: Operation, value: Phrase, target: Phrase | None = None) -> list[Edit]:
+def write(context: Operation, value: Phrase, target: Phrase = NONE) -> list[Edit]:
     """Words to read, on something or anywhere."""
     position = lex.POSITIONS.get(f"at {target.line}") if target else None
     targets = [Target()] if position or not target else context.resolve(target)
@@ -254,12 +253,10 @@ def write(context: Operation, value: Phrase, target: Phrase | None = None) -> li
     return [context.edit("text", *pair, value.wording) for pair in zip(targets, scenes, strict=True)]
 
 
-def state(
-    context: Operation, operation: str, kind: str, named: str = "", target: Phrase | None = None, value: Phrase = NONE
-) -> list[Edit]:
+def state(context: Operation, kind: str, named: str = "", *, target: Phrase = NONE, value: Phrase = NONE) -> list[Edit]:
     """An attribute by the pattern's words, else by those of the value: `turned on`, `upside down`, `twice as big`."""
-    targets, attribute = context.resolve(target) if target else [PICTURE], Attribute(kind, named or value.line)
-    return context.look(operation, targets, [attribute], value.text or named)
+    attributes = [Attribute(kind, named or value.line)]
+    return context.look(ed.KINDS.get(kind, "action"), context.resolve(target), attributes, value.text or named)
 
 
 def say(context: Operation, operation: str, target: Phrase, value: Phrase) -> list[Edit]:
