@@ -67,10 +67,9 @@ def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
         clause = clause.part(len(opening.split()))
         wish |= opening == wishing and not (polite and is_command(with_plain_verb(clause)))  # how about adding a dog
     clause = with_plain_verb(clause)
-    only = (
-        clause.words[:1] == ("only",) and is_command(clause.part(1)) and not clause.part(1).line.startswith(ed.KEEPING)
-    )
-    return clause.part(1) if only else clause, wish
+    rest = clause.part(1)
+    only = clause.word_at(0) == "only" and is_command(rest) and not rest.line.startswith(ed.KEEPING)
+    return rest if only else clause, wish
 
 
 def with_plain_verb(clause: Phrase) -> Phrase:

@@ -18,7 +18,7 @@ LONGEST = 200  # words of an operation; what is longer is a text, not an instruc
 QUOTED = '"'  # stands for a quoted text
 CLOCK_TIME = re.compile(r"\d{1,2}:\d\d( ?[ap]\.?m\.?)?")
 CAPTURES = {"X": "target", "Y": "value", "P": "value"}  # P begins with the word of a place
-CLEAR, ARTICLE_OR_VERB, ADJECTIVES, GERUND, PERHAPS = range(1, 6)  # signs of a predicate, the clearest first
+CLEAR, ARTICLE_OR_VERB, ADJECTIVES, GERUND = range(1, 5)  # signs of a predicate, the clearest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,6 @@ class Phrase:
                 break
             at += 1
         return self.part(at)
-
-    # -- what the words say
 
     @property
     def is_definite(self) -> bool:
@@ -135,9 +133,6 @@ class Phrase:
         return quoted or self.part(start).text
 
 
-# -- patterns -------------------------------------------------------------------------------------------------------
-
-
 class Match(NamedTuple):
     """A pattern that matches: its rule, and the words that it captures."""
 
@@ -197,14 +192,9 @@ def is_command(clause: Phrase) -> bool:
     return clause.words[1] not in (lex.RELATIONS.keys() - ed.PARTICLES) | {"and", ",", "or", "'s", "is", "are"}
 
 
-# -- where a phrase ends ----------------------------------------------------------------------------------------------
-
-
 def recipient_end(phrase: Phrase) -> int:
     """Where what is given begins: `her | a cap`, `the old man | long white hair`; 0 if that can't be told."""
     words = phrase.words
-    if words[0] in ed.PERSONAL:
-        return 1
     nouns = (at for at in range(1, len(words)) if may_be_noun(words, at - 1) and not lex.kind_of(words[at - 1]))
     ends = (at for at in nouns if words[at] not in lex.RELATIONS.keys() | {"'s", "and"})
     return next((at for at in ends if not ed.is_compound(*words[at - 1 : at + 1])), int(words[0] == "her"))
@@ -239,11 +229,9 @@ def predicate_sign(phrase: Phrase, at: int) -> int:
         return ARTICLE_OR_VERB
     if is_ing_verb(word) and word not in vocabulary().verbs:
         return GERUND
-    describes = lex.kind_of(word) and following not in lex.DEFINITE  # but: the woman | open her mouth
-    if word not in vocabulary().verbs or describes or (lex.kind_of(before) in {"size", "color"} and is_noun(word)):
-        return 0  # the small dog
-    complement = not following or following in ed.DETERMINERS or following in lex.RELATIONS
-    return ARTICLE_OR_VERB if complement or word in ed.SURE_VERBS | ed.COPULAS else PERHAPS
+    described_noun = lex.kind_of(before) in {"size", "color"} and is_noun(word)  # the small dog
+    sure = not following or following in ed.DETERMINERS | lex.RELATIONS.keys() or word in ed.SURE_VERBS | ed.COPULAS
+    return ARTICLE_OR_VERB if word in vocabulary().verbs and sure and not described_noun else 0
 
 
 def qualifies(word: str) -> bool:

@@ -42,9 +42,6 @@ class Target:
 NOTHING = Target()
 
 
-# -- scenes as graphs of things ---------------------------------------------------------------------------------------
-
-
 def single(text: str, name: str) -> Scene:
     """A scene of one thing that the parser need not see."""
     return Scene(text, (Thing(text, name, Count(1, 1)),))
@@ -109,9 +106,6 @@ def anchor(scene: Scene) -> Target:
     related = (subgraph(head, link.target) for head in heads(scene) for link in head.things[0].relations)
     given = (each for each in related if each.things[0].phrase.lower().split()[0] in lex.DEFINITE)
     return Target(next(given, EMPTY))
-
-
-# -- from words to things ---------------------------------------------------------------------------------------------
 
 
 def scope_of(phrase: Phrase, head: Thing) -> str:
