@@ -1,7 +1,5 @@
 """An instruction as edits: split into operations, each without its politeness and with what its pronouns stand for."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """The words of edit instructions: `ed.HEDGES` is the list `hedges` of lexicon.toml; kinds of words, forms of verbs."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import defaultdict

@@ -3,8 +3,6 @@
 Most say something of a thing ("the lamp is turned on") and let the prompt parser read it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -98,11 +96,9 @@ def add(context: Operation, value: Phrase, target: Phrase = NONE) -> list[Edit]:
     if value.style:
         return restyle(context, value=value)
     scene = parse(value.text, context.settings)
-    return (
-        [context.edit("add", graph.anchor(scene), scene)]
-        if scene.things
-        else context.unclear(value.text, Target(scene))
-    )
+    if not scene.things:
+        return context.unclear(value.text, Target(scene))
+    return [context.edit("add", Target(graph.given(scene)), scene)]
 
 
 def give(context: Operation, target: Target, value: Phrase) -> Edit:
@@ -347,7 +343,7 @@ def set_action(context: Operation, each: Target, target: Phrase, value: Phrase) 
     result = context.said(each.scene, f"is {doing}", Attribute("action", value.line))
     if target.is_definite or target.words[1:2] == ("of",):
         return context.edit("action", each, result, value.text)
-    return context.edit("add", graph.anchor(result), result)
+    return context.edit("add", Target(graph.given(result)), result)
 
 
 def replace_things(context: Operation, targets: list[Target], new: Scene) -> list[Edit]:

@@ -101,11 +101,10 @@ def definite_phrase(thing: Thing) -> str:
     return f"the {' '.join(words) or thing.canonical}"
 
 
-def anchor(scene: Scene) -> Target:
+def given(scene: Scene) -> Scene:
     """What of a scene is there already: the first thing with "the" that a new one refers to."""
     related = (subgraph(head, link.target) for head in heads(scene) for link in head.things[0].relations)
-    given = (each for each in related if each.things[0].phrase.lower().split()[0] in lex.DEFINITE)
-    return Target(next(given, EMPTY))
+    return next((each for each in related if each.things[0].phrase.lower().split()[0] in lex.DEFINITE), EMPTY)
 
 
 def scope_of(phrase: Phrase, head: Thing) -> str:
@@ -114,8 +113,8 @@ def scope_of(phrase: Phrase, head: Thing) -> str:
     scope: list[str] = []
     if first in ed.EVERY:
         scope.append("all")
-    elif phrase.words[1:2] == ("of",) and (first == "any" or ed.numeral([first]) is not None):
-        scope.append("one" if first == "any" else first)
+    elif phrase.words[1:2] == ("of",) and ed.numeral([first]) is not None:
+        scope.append(first)
     if owner:
         start = next((at for at in range(owner) if phrase.words[at] in lex.DEFINITE), 0)
         scope.append(phrase.part(start, owner + 1).text)
