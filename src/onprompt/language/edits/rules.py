@@ -131,11 +131,10 @@ def remove_some(context: Operation, target: Target, phrase: Phrase) -> Edit:
     if share and there.exact == 1:  # half of one thing can't be counted
         return context.edit("remove", target, value=share, flags=["in part"])
     number = there.exact if ed.numeral(phrase.words[:1]) else None
-    all_of = ed.numeral(phrase.words[3:4]) if phrase.words[1:3] == ("of", "the") else None
-    if number and all_of and all_of >= number:
-        before, after = (Count(each, each, explicit=True) for each in (all_of, all_of - number))
-        target = replace(target, scene=graph.with_head(scene, count=before))
-        return context.edit("count", target, graph.with_head(scene, count=after), str(after.low))
+    of = ed.numeral(phrase.words[3:4]) if phrase.words[1:3] == ("of", "the") else None
+    if number and of and of >= number:
+        before, after = (graph.with_head(scene, count=Count(each, each, explicit=True)) for each in (of, of - number))
+        return context.edit("count", replace(target, scene=before), after, str(of - number))
     if share or number:
         after = SOME if share else ANY_LEFT
         return context.edit("count", target, graph.with_head(scene, count=after), share or f"-{number}", RELATIVE)
@@ -159,9 +158,8 @@ def keep(context: Operation, target: Phrase) -> list[Edit]:
     wanted = quantity(target.words, 0, context.settings)
     if wanted and wanted.explicit and context.command.words[0] in {"keep", "leave"}:  # leave two cups
         return keep_some(context, target)
-    vague = {"everything", "rest"} & set(target.words)
-    things = [] if vague else [each.thing for each in context.resolve(target) if each.thing]
-    return [Edit("keep", context.written, keep=tuple(things) or (Thing(target.text, target.line),))]
+    things = tuple(each.thing for each in context.resolve(target) if each.thing)
+    return [Edit("keep", context.written, keep=things or (Thing(target.text, target.line),))]
 
 
 def unclear(context: Operation, *flag: str, value: Phrase, target: Phrase = NONE) -> list[Edit]:
@@ -270,18 +268,17 @@ def move(context: Operation, put: str = "", *, target: Phrase, value: Phrase) ->
     """`move the cup to the left`: what was said of its old place no longer holds; `put` what is new there is added."""
     if put and not target.is_definite:
         return add(context, Phrase(target.instruction, target.units + value.units))
-    line, text = value.line, value.text
-    side = lex.POSITIONS.get(line) or lex.POSITIONS.get(f"to {line}")
+    side = lex.POSITIONS.get(value.line) or lex.POSITIONS.get(f"to {value.line}")
+    said = value.text if len(value) > 1 and not side else ""
 
     def there(scene: Scene) -> Scene:
         head = scene.things[0]
         attributes = tuple(attribute for attribute in head.attributes if attribute.kind != "position")
         relations = tuple(relation for relation in head.relations if relation.name not in lex.SPATIAL)
         bare = graph.subgraph(graph.with_head(scene, attributes=attributes, relations=relations), 0)
-        position = Attribute("position", side or line)
-        return context.said(bare, text if " " in line and not side else "", position)
+        return context.said(bare, said, Attribute("position", side or value.line))
 
-    return context.edits("move", target, there, text)
+    return context.edits("move", target, there, value.text)
 
 
 def take_place(context: Operation, both: str = "", *, target: Phrase, value: Phrase) -> list[Edit]:
