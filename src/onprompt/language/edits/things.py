@@ -16,6 +16,7 @@ from onprompt.settings import Settings
 from onprompt.types import Attribute, Count, Edit, Relation, Scene, Thing
 
 EMPTY = Scene("")
+Change = Callable[[Scene], Scene]
 # Confidence in a reading: a verb of editing, a wish, a description of the result, a mere phrase, nothing to go by.
 COMMAND, WISH, DESCRIPTION, PHRASE, UNCLEAR = 1.0, 0.9, 0.7, 0.5, 0.2
 MISSPELT = 0.8  # as in the prompt parser
@@ -185,9 +186,7 @@ class Operation:
             flags=tuple(dict.fromkeys((*pronoun, *flags, *said, *raised))),
         )
 
-    def edits(
-        self, operation: str, target: Phrase | list[Target], change: Callable[[Scene], Scene], *about: Any
-    ) -> list[Edit]:
+    def edits(self, operation: str, target: Phrase | list[Target], change: Change, *about: Any) -> list[Edit]:
         """An edit for each thing with the scene that it becomes; `about` are the value and the flags."""
         targets = self.resolve(target) if isinstance(target, Phrase) else target
         scenes = [change(each.scene) if each.thing else EMPTY for each in targets]
