@@ -204,7 +204,7 @@ def predicate_start(phrase: Phrase) -> int:
     """Where what a thing should be or do begins: `all the flowers | yellow`, `the woman | hold a cup`; or 0."""
     words = phrase.words
     said = words[1:2] and (words[1] in ed.SURE_VERBS | ed.COPULAS | lex.ARTICLES or all(map(qualifies, words[1:])))
-    if words[0] in (ed.PERSONAL | ed.DEMONSTRATIVE | {"her"} if said else ed.PERSONAL) and len(words) > 1:
+    if len(words) > 1 and (words[0] in ed.PERSONAL or (said and words[0] in ed.DEMONSTRATIVE | {"her"})):
         return 1  # this | red, but: this red car | black
     signs = ((predicate_sign(phrase, at), at) for at in range(1, len(words)))
     return min((sign for sign in signs if sign[0]), default=(0, 0))[1]
@@ -215,10 +215,8 @@ def predicate_sign(phrase: Phrase, at: int) -> int:
     words, rest = phrase.words, phrase.words[at:]
     before, word, following = words[at - 1], words[at], phrase.word_at(at + 1)
     pattern = "," not in {before, word} and next(matches(phrase.part(at), VALUES), None)
-    infinitive = (
-        word == "be" or (word == "not" and before != ",") or (word == "to" and following in vocabulary().verbs)
-    )  # the car | to be red
-    if pattern or infinitive or CLOCK_TIME.fullmatch(word):
+    infinitive = word == "be" or (word == "to" and following in vocabulary().verbs)  # the car | to be red
+    if pattern or (word == "not" and before != ",") or infinitive or CLOCK_TIME.fullmatch(word):
         return CLEAR
     if not may_be_noun(words, at - 1) or ed.is_compound(before, word):
         return 0

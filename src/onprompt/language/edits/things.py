@@ -147,7 +147,7 @@ class Operation:
         if len(phrase) == 1 and phrase.words[0] in ed.PERSONAL | ed.DEMONSTRATIVE | ed.ONES | {"her"}:
             person = ed.DATA["persons"].get(phrase.words[0], "")  # make her smile
             return [Target(single(phrase.text, person) if person else EMPTY, whole=phrase.words[0] in {"it", "this"})]
-        if ed.PICTURE.union(ed.CLASSES["QUALITY"]).issuperset(bare):
+        if not phrase or (bare and ed.PICTURE.union(ed.CLASSES["QUALITY"]).issuperset(bare)):
             return [Target(whole=True)]
         scene = parse(text or phrase.text, self.settings)
         if not scene.things and phrase.words[0] in lex.DEFINITE and is_noun(phrase.words[-1]):
