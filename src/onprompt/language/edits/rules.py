@@ -44,6 +44,8 @@ def read_phrase(context: Operation) -> list[Edit]:
     """A style, an action, a background; else a thing to add."""
     phrase, plain = context.command, context.command.without_hedges()
     context = context if context.confidence == graph.WISH else context.at_most(graph.PHRASE)
+    if not set(phrase.words) - ed.FIRST_WORDS - ed.VAGUE_VERBS - lex.RELATIONS.keys():
+        return context.unclear(phrase.text)
     if plain.picture_properties:
         return restyle(context, value=plain)
     if {"recolor", "resize", "restyle"} & plain.described.keys():
