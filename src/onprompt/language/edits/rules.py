@@ -135,8 +135,8 @@ def remove_some(context: Operation, target: Target, phrase: Phrase) -> Edit:
     number = there.exact if ed.numeral(phrase.words[:1]) else None
     of = ed.numeral(phrase.words[3:4]) if phrase.words[1:3] == ("of", "the") else None
     if number and of and of >= number:
-        before, after = (graph.with_head(scene, count=Count(each, each, explicit=True)) for each in (of, of - number))
-        return context.edit("count", replace(target, scene=before), after, str(of - number))
+        had, left = (graph.with_head(scene, count=Count(each, each, explicit=True)) for each in (of, of - number))
+        return context.edit("count", replace(target, scene=had), left, str(of - number))
     if share or number:
         after = SOME if share else ANY_LEFT
         return context.edit("count", target, graph.with_head(scene, count=after), share or f"-{number}", RELATIVE)
