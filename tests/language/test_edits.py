@@ -92,7 +92,7 @@ PATTERNS = [item for name in ("commands", "descriptions", "values") for item in 
 @pytest.mark.parametrize(("pattern", "rule"), PATTERNS)
 def test_a_pattern_names_a_rule_that_takes_its_captures(pattern: str, rule: str) -> None:
     called, _, template = rule.partition(": ")
-    name, *arguments = called.split(maxsplit=3)
+    name, *arguments = called.split(maxsplit=2)
     terms = [term.split("=")[0] for term in pattern.split()]
     captures = {CAPTURES[term] for term in terms if term in CAPTURES} | ({"value"} if template else set())
     captures |= {"target", "value"} if pattern in lexicon.DATA["values"] else set()

@@ -1,6 +1,4 @@
-"""An instruction split into its operations, each without its politeness, and with what its pronouns stand for."""
-
-from __future__ import annotations
+"""An instruction as edits: split into operations, each without its politeness and with what its pronouns stand for."""
 
 import re
 from dataclasses import replace
@@ -8,18 +6,50 @@ from difflib import get_close_matches
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
-from onprompt.language.edits.phrases import COMMANDS, DESCRIPTIONS, QUOTED, Phrase, matches
-from onprompt.language.tokens import Token
+from onprompt.language.edits import rules, things
+from onprompt.language.edits.phrases import COMMANDS, DESCRIPTIONS, LONGEST, QUOTED, Phrase, is_command, matches
+from onprompt.language.edits.things import Operation, definite_phrase
+from onprompt.language.tokens import Token, normalize_prompt, sentences
 from onprompt.language.words import is_known_word, is_noun, singular
+from onprompt.settings import Settings
+from onprompt.types import Edit
 
-LONGEST = 200  # words of an operation; what is longer is a text, not an instruction
 CLOSE = 0.8  # difflib's ratio: rmove, repalce, delte
 LOOK_AHEAD = 20  # words that decide whether a new operation begins
 ENDINGS = re.compile(f"(?: ,| (?:{'|'.join(map(re.escape, sorted(ed.ENDINGS)))}))+$")
 JOINTS = frozenset((*ed.JOINTS, ","))
-KEEPING = tuple(f"{verb} " for verb in ed.CLASSES["KEEP"])
 REMOVING = tuple(f"{verb} " for verb in ed.CLASSES["REMOVE"] | {"keep", "leave"})
-WHOLE_VERBS = lex.Phrases(ed.VERBS)
+
+
+def parse_edit(instruction: str, settings: Settings) -> tuple[Edit, ...]:
+    """The edits that an instruction asks for, in its order."""
+    cleaned = normalize_prompt(instruction, settings)
+    edits: list[Edit] = []
+    antecedent = ""
+    for units in sentences(cleaned):
+        wish = False
+        for clause in split_clauses(Phrase(cleaned.text, tuple(units))):
+            if clause.words[0] in ed.SPARING and edits and edits[-1].target:
+                antecedent = definite_phrase(edits[-1].target)  # turn all apples into pears except the big one
+            command, opened = strip_politeness(clause)
+            wish |= opened
+            command, pronouns = with_referents(command, antecedent)
+            confidence = things.WISH if wish else things.COMMAND
+            new = rules.interpret(Operation(settings, clause.text, command, confidence, ("pronoun",) * pronouns))
+            antecedent = next(filter(None, map(mentioned, reversed(new))), antecedent)
+            edits += new
+    keep = tuple(thing for edit in edits for thing in edit.keep)
+    edits = [edit for edit in edits if edit.operation != "keep"]
+    edits = [edit for edit in edits if things.NOTHING_TO_DO not in edit.flags] or edits
+    nothing = Edit("other", cleaned.text, confidence=things.UNCLEAR, flags=(things.NOTHING_TO_DO,))
+    return tuple(replace(edit, keep=keep) for edit in edits or [nothing])
+
+
+def mentioned(edit: Edit) -> str:
+    """What "it" refers to after an edit: what it brought or changed."""
+    new = edit.result.things[:1] if edit.operation in {"add", "replace"} else ()
+    thing = new[0] if new else edit.target
+    return definite_phrase(thing) if thing else ""
 
 
 def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
@@ -29,14 +59,15 @@ def strip_politeness(clause: Phrase) -> tuple[Phrase, bool]:
         clause = clause.part(1)  # I removed the dog
     while clause:
         polite, wishing = (ed.OPENINGS[name].at(clause.words, 0) for name in ("polite", "wishes"))
-        opening = max(polite, wishing, key=lambda phrase: len(phrase.split()))
+        opening = max(polite, wishing, key=len)
         if not opening:
             break
         clause = clause.part(len(opening.split()))
         wish |= opening == wishing and not (polite and is_command(with_plain_verb(clause)))  # how about adding a dog
     clause = with_plain_verb(clause)
-    only = clause.words[:1] == ("only",) and is_command(clause.part(1)) and not clause.part(1).line.startswith(KEEPING)
-    return clause.part(1) if only else clause, wish
+    rest = clause.part(1)
+    only = clause.word_at(0) == "only" and is_command(rest) and not rest.line.startswith(ed.KEEPING)
+    return rest if only else clause, wish
 
 
 def with_plain_verb(clause: Phrase) -> Phrase:
@@ -49,15 +80,6 @@ def with_plain_verb(clause: Phrase) -> Phrase:
     near = get_close_matches(first, sorted(ed.FIRST_WORDS), 1, CLOSE) if misspelt else []
     unit = replace(clause.units[0], word=(near or [verb])[0], misspelt=clause.units[0].misspelt or bool(near))
     return Phrase(clause.instruction, (unit, *clause.units[1:]))
-
-
-def is_command(clause: Phrase) -> bool:
-    """Whether a clause begins with a verb of editing, and not with a noun of the same spelling."""
-    if len(clause) < 2 or clause.words[0] not in ed.FIRST_WORDS:
-        return False
-    if clause.words[0] in ed.EXCEPTING:
-        return clause.line.startswith(KEEPING)
-    return clause.words[1] not in (lex.RELATIONS.keys() - ed.PARTICLES) | {"and", ",", "or", "'s", "is", "are"}
 
 
 def split_clauses(sentence: Phrase) -> list[Phrase]:
@@ -87,21 +109,16 @@ def is_new_operation(before: Phrase, rest: Phrase) -> bool:
 def split_objects(clause: Phrase) -> list[Phrase]:
     """`change the dog to a cat and the sky to red`: one verb with two objects."""
     command, _ = strip_politeness(clause)
-    if not is_command(command) or len(command) > LONGEST:
-        return [clause]
-    size = len(WHOLE_VERBS.at(command.words, 0).split()) or 1
-    for at in range(size + 2, len(command) - 1):
-        if command.words[at] not in {"and", ","} or command.words[at + 1] not in ed.DETERMINERS | {"and"}:
-            continue
+    for at in range(3, len(command) - 1) if len(command) <= LONGEST else ():
         rest = command.part(at).without(JOINTS)
-        start = rest.units[0].start if rest else 0
-        verb = tuple(replace(unit, start=start, end=start) for unit in command.units[:size])  # not written here
-        again = Phrase(command.instruction, (*verb, *rest.units))
-        first, second = (next(matches(phrase, COMMANDS), None) for phrase in (command.part(0, at), again))
-        if not first or not second or len(first.captures) < 2:
+        if command.words[at] not in {"and", ","} or rest.word_at(0) not in ed.DETERMINERS:
             continue
+        verb = replace(command.units[0], start=rest.units[0].start, end=rest.units[0].start)  # not written here
+        again = Phrase(command.instruction, (verb, *rest.units))
+        first, second = (next(matches(phrase, COMMANDS), None) for phrase in (command.part(0, at), again))
         # also "the color of the shirt to red and the pants to black"
-        if first.rule == second.rule or (first.rule, second.rule) == ("recolor", "become"):
+        alike = first and second and (first.rule == second.rule or (first.rule, second.rule) == ("recolor", "become"))
+        if first and alike and len(first.captures) > 1:
             return [command.part(0, at), *split_objects(again)]
     return [clause]
 

@@ -1,7 +1,5 @@
 """The words of edit instructions: `ed.HEDGES` is the list `hedges` of lexicon.toml; kinds of words, forms of verbs."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import defaultdict
@@ -26,6 +24,7 @@ IRREGULAR = {form: verb for verb, forms in DATA["irregular"].items() for form in
 VERBS = phrases("\n".join(DATA["verbs"]))
 FIRST_WORDS = frozenset(verb.split()[0] for verb in VERBS)
 CLASSES = defaultdict(frozenset[str], {name: phrases(text) for name, text in DATA["connectives"].items()})
+KINDS: Mapping[str, str] = DATA["kinds"]
 LOOKS = {word: operation for operation, words in DATA["looks"].items() for word in phrases(words)}
 CLASSES |= {"HUE": lex.COLORS, "ORIENTATION": lex.ORIENTATIONS, "SIZE": frozenset(LOOKS), "TEXT": lex.TEXT_NOUNS}
 CLASSES["NUMBER"] = WORDS["vaguely_many"] | lex.NUMBERS.keys() | set(map(str, range(100)))
@@ -33,6 +32,7 @@ for verbs, names in DATA["verbs"].items():
     for name in names.split():
         CLASSES[name] |= phrases(verbs)
 
+KEEPING = tuple(f"{verb} " for verb in CLASSES["KEEP"])
 CONJUNCTIONS = frozenset(("and", ",", "or"))
 DETERMINERS = lex.ARTICLES | lex.DEFINITE | lex.SOME | lex.NUMBERS.keys() | {"several", "many", "few", "no"}
 DEFINITE_OR_ARTICLE = lex.ARTICLES | lex.DEFINITE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from onprompt.language import lexicon as lex
@@ -14,10 +14,11 @@ from onprompt.language.tokens import Token
 from onprompt.language.words import attribute_of, is_ing_verb, is_noun, singular, vocabulary
 from onprompt.types import Attribute
 
+LONGEST = 200  # words of an operation; what is longer is a text, not an instruction
 QUOTED = '"'  # stands for a quoted text
 CLOCK_TIME = re.compile(r"\d{1,2}:\d\d( ?[ap]\.?m\.?)?")
 CAPTURES = {"X": "target", "Y": "value", "P": "value"}  # P begins with the word of a place
-CLEAR, VERB, ARTICLE, ADJECTIVES, GERUND, PERHAPS = range(1, 7)  # signs of a predicate, the clearest first
+CLEAR, ARTICLE_OR_VERB, ADJECTIVES, GERUND = range(1, 5)  # signs of a predicate, the clearest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,6 @@ class Phrase:
             at += 1
         return self.part(at)
 
-    # -- what the words say
-
     @property
     def is_definite(self) -> bool:
         """Whether words name something that is in the picture already: `the dog`, `all dogs`, `it`."""
@@ -87,18 +86,18 @@ class Phrase:
             words = [word for word in words if word not in ed.COLOR_NOUNS | {"a", "an", "the", "in", "of"}]
             if len(words) == 1 and words[0] in ed.ANY_COLOR:
                 return {"recolor": [Attribute("color", "other")]}
-        words = words[2:] if words[1:2] == ["years"] else words[words[:1] == ["in"] :]
+        negated = words[:1] == ["not"]
+        words = words[2:] if words[1:2] == ["years"] else words[negated or words[:1] == ["in"] :]
         if not words or is_ing_verb(words[0]) or not all(word in lex.TONES or ed.is_adjective(word) for word in words):
             return {}
-        operations: dict[str, list[Attribute]] = {}
-        for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):
+        operations, tone = dict[str, list[Attribute]](), ""
+        for word, after in zip(words, [*words[1:], ""], strict=True):
             if word in lex.TONES and lex.kind_of(after) == "color":
-                continue  # dark blue
-            toned = before in lex.TONES and lex.kind_of(word) == "color"
-            if named := attribute_of(f"{before} {word}" if toned else word):
-                operation = ed.LOOKS.get(word) or ed.DATA["kinds"].get(named.kind, "action")
+                tone = f"{word} "  # dark blue
+            elif named := attribute_of(tone + word):
+                operation, tone = ed.LOOKS.get(word) or ed.KINDS.get(named.kind, "action"), ""
                 named = Attribute("color", word) if ed.LOOKS.get(word) == "recolor" else named
-                operations.setdefault(operation, []).append(named)
+                operations.setdefault(operation, []).append(replace(named, negated=negated))
         return operations
 
     @property
@@ -108,9 +107,8 @@ class Phrase:
         for kind, words in (("season", ed.SEASONS), ("weather", ed.WEATHER)):
             if bare and words.issuperset(bare):
                 return (Attribute(kind, " ".join(bare)),)
-        units = [unit for unit in self.units if unit.lower not in {"as", "like"}]
-        timeless = [unit for unit in units if unit.lower != "time"]  # night time
-        return tuple(image_properties(units) or image_properties(timeless)) if timeless else ()
+        units = [unit for unit in self.units if unit.lower not in {"as", "like", "time"}]  # night time
+        return tuple(image_properties(units))
 
     @property
     def style(self) -> tuple[Attribute, ...]:
@@ -124,20 +122,15 @@ class Phrase:
     def is_action(self, plain: bool = True) -> bool:
         """Whether words say what something does: `running`, `turned on`; with `plain` verbs also `hold a cup`."""
         first = self.words[0]
-        if first in ed.DETERMINERS or lex.kind_of(first) == "color":
-            return False
         done = first.endswith("ed") and not first.endswith("eed")
         return is_ing_verb(first) or done or (plain and first in vocabulary().verbs)
 
     @property
     def wording(self) -> str:
-        """The words to write: in quotes, else after "the words", else all."""
-        start = next((at for at, word in enumerate(self.words[:3]) if word in {"word", "words", "text"}), -1) + 1
+        """The words to write: in quotes, else all after "the words"."""
         quoted = next((unit.text for unit in self.units if unit.text is not None), "")
-        return quoted or (self.part(start) if start < len(self) else self).text
-
-
-# -- patterns -------------------------------------------------------------------------------------------------------
+        start = next((at + 1 for at, word in enumerate(self.words[:-1]) if word in {"word", "words", "text"}), 0)
+        return quoted or self.part(start).text
 
 
 class Match(NamedTuple):
@@ -166,12 +159,11 @@ def compile_words(term: str) -> str:
     return f"(?: (?:{'|'.join(longest_first)})(?= |$)){'?' * term.endswith('?')}"
 
 
-def compile_patterns(table: Mapping[str, str]) -> list[tuple[re.Pattern[str], str]]:
-    """Each pattern of a table as a regular expression, with its rule."""
-    return [(re.compile("".join(map(compile_term, pattern.split()))), rule) for pattern, rule in table.items()]
-
-
-COMMANDS, DESCRIPTIONS, VALUES = (compile_patterns(ed.DATA[name]) for name in ("commands", "descriptions", "values"))
+# Each pattern as a regular expression, with its rule.
+COMMANDS, DESCRIPTIONS, VALUES, SHARES = (
+    [(re.compile("".join(map(compile_term, pattern.split()))), rule) for pattern, rule in ed.DATA[name].items()]
+    for name in ("commands", "descriptions", "values", "shares")
+)
 
 
 def matches(phrase: Phrase, patterns: Sequence[tuple[re.Pattern[str], str]]) -> Iterator[Match]:
@@ -191,34 +183,31 @@ def matches(phrase: Phrase, patterns: Sequence[tuple[re.Pattern[str], str]]) -> 
         yield Match(rule, {name: phrase.part(*span) for name, span in spans.items()})
 
 
-# -- where a phrase ends ----------------------------------------------------------------------------------------------
+def is_command(clause: Phrase) -> bool:
+    """Whether a clause begins with a verb of editing, and not with a noun of the same spelling."""
+    if len(clause) < 2 or clause.words[0] not in ed.FIRST_WORDS:
+        return False
+    if clause.words[0] in ed.EXCEPTING:
+        return clause.line.startswith(ed.KEEPING)
+    return clause.words[1] not in (lex.RELATIONS.keys() - ed.PARTICLES) | {"and", ",", "or", "'s", "is", "are"}
 
 
-def recipient_end(phrase: Phrase) -> int | None:
-    """Where what is given begins: `her | a cap`, `the old man | long white hair`."""
-    first, words = phrase.words[0], phrase.words
-    ends = (at for at in range(1, len(words)) if ends_noun(words[at - 1], words[at]))
-    return 1 if first in ed.PERSONAL else next(ends, 1 if first == "her" else None)  # her | curly hair
-
-
-def ends_noun(before: str, word: str) -> bool:
-    """Whether a noun ends before a word, and nothing is said of it."""
-    other = lex.kind_of(before) or before in ed.DETERMINERS or before in lex.RELATIONS
-    goes_on = word in lex.RELATIONS or word in {"'s", "and"} or ed.is_compound(before, word)
-    return is_noun(singular(before)) and not other and not goes_on
-
-
-def predicate_start(phrase: Phrase) -> int | None:
-    """Where what a thing should be or do begins: `all the flowers | yellow`, `the woman | hold a cup`."""
+def recipient_end(phrase: Phrase) -> int:
+    """Where what is given begins: `her | a cap`, `the old man | long white hair`; 0 if that can't be told."""
     words = phrase.words
-    if len(words) < 2:
-        return None
-    said = words[1] in ed.SURE_VERBS | ed.COPULAS or words[1] in lex.ARTICLES or all(map(qualifies, words[1:]))
-    if words[0] in ed.PERSONAL or (words[0] in ed.DEMONSTRATIVE | {"her"} and said):
+    nouns = (at for at in range(1, len(words)) if may_be_noun(words, at - 1) and not lex.kind_of(words[at - 1]))
+    ends = (at for at in nouns if words[at] not in lex.RELATIONS.keys() | {"'s", "and"})
+    return next((at for at in ends if not ed.is_compound(*words[at - 1 : at + 1])), int(words[0] == "her"))
+
+
+def predicate_start(phrase: Phrase) -> int:
+    """Where what a thing should be or do begins: `all the flowers | yellow`, `the woman | hold a cup`; or 0."""
+    words = phrase.words
+    said = words[1:2] and (words[1] in ed.SURE_VERBS | ed.COPULAS | lex.ARTICLES or all(map(qualifies, words[1:])))
+    if len(words) > 1 and (words[0] in ed.PERSONAL or (said and words[0] in ed.DEMONSTRATIVE | {"her"})):
         return 1  # this | red, but: this red car | black
-    signs = [(sign, at) for at in range(1, len(words)) if (sign := predicate_sign(phrase, at))]
-    articles = [at for sign, at in signs if sign == ARTICLE] or [len(words)]
-    return min(((sign, at) for sign, at in signs if sign != VERB or at < articles[0]), default=(0, None))[1]
+    signs = ((predicate_sign(phrase, at), at) for at in range(1, len(words)))
+    return min((sign for sign in signs if sign[0]), default=(0, 0))[1]
 
 
 def predicate_sign(phrase: Phrase, at: int) -> int:
@@ -227,33 +216,26 @@ def predicate_sign(phrase: Phrase, at: int) -> int:
     before, word, following = words[at - 1], words[at], phrase.word_at(at + 1)
     pattern = "," not in {before, word} and next(matches(phrase.part(at), VALUES), None)
     infinitive = word == "be" or (word == "to" and following in vocabulary().verbs)  # the car | to be red
-    if pattern or infinitive or CLOCK_TIME.fullmatch(word):
+    if pattern or (word == "not" and before != ",") or infinitive or CLOCK_TIME.fullmatch(word):
         return CLEAR
-    if not may_be_noun(words, at - 1):
+    if not may_be_noun(words, at - 1) or ed.is_compound(before, word):
         return 0
-    if word in ed.CLASSES["MORE"] and len(rest) == 2:
-        return CLEAR  # the photo | more professional
     described = rest[1:] if word == "in" else rest  # the car | in red
-    if described and all(map(qualifies, described)) and not ed.is_compound(before, word):
+    if described and all(map(qualifies, described)):
         return ADJECTIVES
-    if word in lex.ARTICLES | {"some"} and not (is_ing_verb(before) or before in lex.WEARING):
-        return ARTICLE
+    if word in lex.ARTICLES | ed.CLASSES["MORE"] | {"some"} and not (is_ing_verb(before) or before in lex.WEARING):
+        return ARTICLE_OR_VERB
     if is_ing_verb(word) and word not in vocabulary().verbs:
         return GERUND
-    describes = lex.kind_of(word) and following not in lex.DEFINITE  # but: the woman | open her mouth
-    if word not in vocabulary().verbs or describes or ed.is_compound(before, word):
-        return 0
-    if lex.kind_of(before) in {"size", "color"} and is_noun(word):
-        return 0  # the small dog
-    complement = not following or following in ed.DETERMINERS or following in lex.RELATIONS
-    return VERB if complement or word in ed.SURE_VERBS | ed.COPULAS else PERHAPS
+    described_noun = lex.kind_of(before) in {"size", "color"} and is_noun(word)  # the small dog
+    sure = not following or following in ed.DETERMINERS | lex.RELATIONS.keys() or word in ed.SURE_VERBS | ed.COPULAS
+    return ARTICLE_OR_VERB if word in vocabulary().verbs and sure and not described_noun else 0
 
 
 def qualifies(word: str) -> bool:
     """Whether a word is an adjective, or stands with one: `much`, `and`, `light blue`, `20 years older`."""
-    joins = word in ed.CONJUNCTIONS | lex.TONES | {"years", "not"} or ed.is_hedge([word], 0)
-    described = ed.is_adjective(word) or word in ed.VAGUE_ADJECTIVES
-    return joins or described or (ed.numeral([word]) or 0) > 1
+    joins = word in ed.CONJUNCTIONS | lex.TONES | ed.CLASSES["PLEASANT"] | {"years", "not"} or ed.is_hedge([word], 0)
+    return joins or ed.is_adjective(word) or (ed.numeral([word]) or 0) > 1
 
 
 def may_be_noun(words: Sequence[str], at: int) -> bool:
@@ -264,7 +246,7 @@ def may_be_noun(words: Sequence[str], at: int) -> bool:
     return is_noun(singular(word)) or word not in vocabulary().adjectives
 
 
-BOUNDARIES: Mapping[str, Callable[[Phrase], int | None]] = {
+BOUNDARIES: Mapping[str, Callable[[Phrase], int]] = {
     **dict.fromkeys(("become acting", "recolor otherwise"), predicate_start),
     "add": recipient_end,
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from onprompt.language import lexicon as lex
 from onprompt.language.edits import lexicon as ed
-from onprompt.language.edits.phrases import Phrase
+from onprompt.language.edits.phrases import SHARES, Phrase, matches
 from onprompt.language.ontology import canonical
 from onprompt.language.parser import parse
 from onprompt.language.words import comparison, is_noun
@@ -16,6 +16,7 @@ from onprompt.settings import Settings
 from onprompt.types import Attribute, Count, Edit, Relation, Scene, Thing
 
 EMPTY = Scene("")
+Change = Callable[[Scene], Scene]
 # Confidence in a reading: a verb of editing, a wish, a description of the result, a mere phrase, nothing to go by.
 COMMAND, WISH, DESCRIPTION, PHRASE, UNCLEAR = 1.0, 0.9, 0.7, 0.5, 0.2
 MISSPELT = 0.8  # as in the prompt parser
@@ -31,20 +32,15 @@ class Target:
     scene: Scene = EMPTY
     scope: str = ""
     whole: bool = False  # the picture itself
+    share: str = ""  # how much of it, if not all: half, most
 
     @property
     def thing(self) -> Thing | None:
         """The thing that is meant."""
         return self.scene.things[0] if self.scene.things else None
 
-    @property
-    def share(self) -> str:
-        """How much of it, if not all: half, most."""
-        share = self.scope.partition(" ")[0]
-        return share if share in ed.SHARES else ""
 
-
-# -- scenes as graphs of things ---------------------------------------------------------------------------------------
+NOTHING = Target()
 
 
 def single(text: str, name: str) -> Scene:
@@ -106,14 +102,10 @@ def definite_phrase(thing: Thing) -> str:
     return f"the {' '.join(words) or thing.canonical}"
 
 
-def anchor(scene: Scene) -> Target:
+def given(scene: Scene) -> Scene:
     """What of a scene is there already: the first thing with "the" that a new one refers to."""
     related = (subgraph(head, link.target) for head in heads(scene) for link in head.things[0].relations)
-    given = (each for each in related if each.things[0].phrase.lower().split()[0] in lex.DEFINITE)
-    return Target(next(given, EMPTY))
-
-
-# -- from words to things ---------------------------------------------------------------------------------------------
+    return next((each for each in related if each.things[0].phrase.lower().split()[0] in lex.DEFINITE), EMPTY)
 
 
 def scope_of(phrase: Phrase, head: Thing) -> str:
@@ -122,8 +114,8 @@ def scope_of(phrase: Phrase, head: Thing) -> str:
     scope: list[str] = []
     if first in ed.EVERY:
         scope.append("all")
-    elif phrase.words[1:2] == ("of",) and (first == "any" or ed.numeral([first]) is not None):
-        scope.append("one" if first == "any" else first)
+    elif phrase.words[1:2] == ("of",) and ed.numeral([first]) is not None:
+        scope.append(first)
     if owner:
         start = next((at for at in range(owner) if phrase.words[at] in lex.DEFINITE), 0)
         scope.append(phrase.part(start, owner + 1).text)
@@ -132,14 +124,6 @@ def scope_of(phrase: Phrase, head: Thing) -> str:
     scope += [attribute.value for attribute in head.attributes if attribute.kind == "position"]
     scope += [word for word in phrase.words if word.endswith("est") and comparison(word)]
     return " ".join(dict.fromkeys(scope))
-
-
-def split_share(phrase: Phrase) -> tuple[str, Phrase]:
-    """The share in `half of the people`, `a third of them`, `half the people`, and what it is of."""
-    at = 1 if phrase.words[0] in lex.ARTICLES else 0
-    share, following = phrase.word_at(at), phrase.word_at(at + 1)
-    is_share = share in ed.SHARES and following in {"of", "the"}
-    return (share, phrase.part(at + 2 if following == "of" else at + 1)) if is_share else ("", phrase)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +138,16 @@ class Operation:
 
     def resolve(self, phrase: Phrase, text: str = "") -> list[Target]:
         """What words refer to, a target for each thing; `text` says more of it."""
-        share, rest = split_share(phrase)
-        if share and rest:
-            return [replace(each, scope=f"{share} {each.scope}".strip()) for each in self.resolve(rest)]
+        for _, captures in matches(phrase, SHARES):
+            share, of = captures["value"].line, self.resolve(captures["target"])
+            return [replace(each, scope=f"{share} {each.scope}".strip(), share=share) for each in of]
         bare = [word for word in phrase.words if word not in lex.DEFINITE | {"whole", "entire", "of", "all"}]
         if bare[-1:] in (["one"], ["ones"]) and len(phrase) > 1:  # the left one, of a kind that nothing names
             return [Target(scope=phrase.part(1 if phrase.is_definite else 0, len(phrase) - 1).text)]
         if len(phrase) == 1 and phrase.words[0] in ed.PERSONAL | ed.DEMONSTRATIVE | ed.ONES | {"her"}:
             person = ed.DATA["persons"].get(phrase.words[0], "")  # make her smile
             return [Target(single(phrase.text, person) if person else EMPTY, whole=phrase.words[0] in {"it", "this"})]
-        if bare and ed.PICTURE.union(ed.CLASSES["QUALITY"]).issuperset(bare):
+        if not phrase or (bare and ed.PICTURE.union(ed.CLASSES["QUALITY"]).issuperset(bare)):
             return [Target(whole=True)]
         scene = parse(text or phrase.text, self.settings)
         if not scene.things and phrase.words[0] in lex.DEFINITE and is_noun(phrase.words[-1]):
@@ -202,9 +186,7 @@ class Operation:
             flags=tuple(dict.fromkeys((*pronoun, *flags, *said, *raised))),
         )
 
-    def edits(
-        self, operation: str, target: Phrase | list[Target], change: Callable[[Scene], Scene], *about: Any
-    ) -> list[Edit]:
+    def edits(self, operation: str, target: Phrase | list[Target], change: Change, *about: Any) -> list[Edit]:
         """An edit for each thing with the scene that it becomes; `about` are the value and the flags."""
         targets = self.resolve(target) if isinstance(target, Phrase) else target
         scenes = [change(each.scene) if each.thing else EMPTY for each in targets]
@@ -214,18 +196,18 @@ class Operation:
         """An edit for each thing, with other attributes."""
         return self.edits(operation, targets, lambda scene: with_attributes(scene, attributes), value)
 
-    def said(self, scene: Scene, predicate: str) -> Scene:
-        """A scene and what a sentence says of its first thing; the same scene where the parser loses that."""
+    def said(self, scene: Scene, predicate: str, otherwise: Attribute | None = None) -> Scene:
+        """A scene and what a sentence says of its first thing, or `otherwise` where the parser loses that."""
         head = scene.things[0]
         subject = scene.prompt if len(scene.things) > 1 else definite_phrase(head)
         said = parse(f"{subject} {predicate}", self.settings)
-        for at, thing in enumerate(said.things):
-            if thing.canonical == head.canonical:
-                attributes = with_attributes(scene, thing.attributes).things[0].attributes
-                known = {"phrase": head.phrase, "count": head.count, "attributes": attributes}
-                return with_head(subgraph(said, at), **known)
-        return scene
+        for at, thing in enumerate(said.things if predicate else ()):
+            attributes = with_attributes(scene, thing.attributes).things[0].attributes
+            result = with_head(subgraph(said, at), phrase=head.phrase, count=head.count, attributes=attributes)
+            if thing.canonical == head.canonical and (result.things[0] != head or not otherwise):
+                return result
+        return with_attributes(scene, [otherwise]) if otherwise else scene
 
-    def unclear(self, phrase: Phrase, target: Target | None = None) -> list[Edit]:
+    def unclear(self, text: str, target: Target = NOTHING, flag: str = "") -> list[Edit]:
         """An operation that no rule understands."""
-        return [self.at_most(UNCLEAR).edit("other", target or Target(), value=phrase.text, flags=["not understood"])]
+        return [self.at_most(UNCLEAR).edit("other", target, value=text, flags=[flag or "not understood"])]
