@@ -22,6 +22,7 @@ from onprompt.language import correct_spelling, is_concrete, name_of
 from onprompt.types import Box, Check, Claim, Detections, Edit, Finding, Found, Outcome, Picture, Scene, Sighting
 from onprompt.vision import color
 from onprompt.vision.adjustments import HAPPENED
+from onprompt.vision.change import Mask
 from onprompt.vision.geometry import position_of, ramp
 from onprompt.vision.masks import masked_pixels
 from onprompt.vision.motion import find_motion
@@ -37,7 +38,8 @@ LIKELY = 1.0  # log-odds by the matcher from which a detector may have overlooke
 CERTAIN = 4.0  # log-odds that no evidence exceeds: sources that agree are still mistaken together
 NOTHING = -6.0  # log-odds of any operation where nothing changed
 NOT_READ = frozenset({"not understood", "not English", "nothing to do"})  # flags of the parser
-MEASURED, COUNTED = 4.2, 1.68  # log-odds of a measurement that is certain, of a number, which is often wrong
+# Log-odds of a measurement that is certain; of one that is often wrong: counts, or colors of what was not located
+MEASURED, DOUBTFUL = 4.2, 1.68
 ASKED = 1.75  # what is asked for is there far more often than any class in whatever a photo shows
 SHIFT = 0.06  # of a center, in widths of the image, from which an object moved towards a side
 LARGER, SMALLER = 1.15, 0.87  # ratio of areas
@@ -156,8 +158,8 @@ def detected(name: str, odds: float, before: float, after: float, *sightings: Si
 def measure(edit: Edit, observed: EditObservations) -> list[Measurement]:
     """What every source says of an operation, the most telling one first; none where only the matcher can tell."""
     own, located = whole(edit, observed), targets(edit, observed)
-    if own is None and edit.operation in READ:
-        own = READ[edit.operation](edit, observed)
+    if own is None and edit.operation in MEASURES:
+        own = MEASURES[edit.operation](edit, observed)
     elif own is None and edit.operation in CHANGES and located:
         own = CHANGES[edit.operation](edit, located, observed)
     seen = sorted(detect_result(edit, located, observed), key=lambda each: each.odds)
@@ -260,26 +262,32 @@ def whole(edit: Edit, observed: EditObservations) -> Measurement | None:
     return measured(strength, "as it was", after, "pixels")
 
 
-def recolor(edit: Edit, located: Sequence[Sighting], observed: EditObservations) -> Measurement | None:
-    """The colors of the target before and after."""
-    # The hair of a woman is not the woman.
-    own = [thing for thing in edit.result.things if edit.target and thing.canonical == edit.target.canonical]
-    colors = (each.value for thing in own for each in thing.attributes if each.kind == "color")
-    value = next((value for value in colors if color.can_check(value)), "")
-    if not value:
+def recolor(edit: Edit, observed: EditObservations) -> Measurement | None:
+    """The colors of the target before and after; of where most changed, if the target is not located."""
+    asked = [(t, a.value) for t in edit.result.things for a in t.attributes if a.kind == "color"]
+    thing, value = next(((thing, value) for thing, value in asked if color.can_check(value)), (None, ""))
+    if thing is None:
         return None
-    before, after = ([likeness(picture, s, value, observed) for s in located] for picture in observed.pictures)
+    own = edit.target is not None and thing.canonical == edit.target.canonical
+    located = targets(edit, observed) if own else ()  # the hair of a woman is not the woman
+    places = [(s.box, s.mask) for s in located] or [(region.box, None) for region in observed.change.regions[:1]]
+    if not places:
+        return None
+    before, after = ([likeness(p, *place, value, observed) for place in places] for p in observed.pictures)
     gains = [
-        ramp(new - old, *RECOLORED) * (observed.change.within(sighting.box) >= objects.TOUCHED)
-        for (old, _), (new, _), sighting in zip(before, after, located, strict=True)
+        ramp(new - old, *RECOLORED) * (observed.change.within(box) >= objects.TOUCHED)
+        for (old, _), (new, _), (box, _) in zip(before, after, places, strict=True)
     ]
-    return measured(float(np.mean(gains)), before[0][1], after[0][1], "color", located[0].box)
+    weight = MEASURED if located else DOUBTFUL
+    return measured(float(np.mean(gains)), before[0][1], after[0][1], "color", places[0][0], weight)
 
 
-def likeness(picture: Picture, sighting: Sighting, asked: str, observed: EditObservations) -> tuple[float, str]:
+def likeness(
+    picture: Picture, box: Box, mask: Mask | None, asked: str, observed: EditObservations
+) -> tuple[float, str]:
     """How much of an object has a color, and the name of its largest color."""
     near, far = observed.settings.color_match, observed.settings.color_near
-    pixels = masked_pixels(picture, sighting.box, ALL if sighting.mask is None else sighting.mask)
+    pixels = masked_pixels(picture, box, ALL if mask is None else mask)
     swatches = color.dominant_colors(pixels, color.exposure_gain(picture.pixels), 0.1)
     total = sum(swatch.share for swatch in swatches) or 1.0
     fit = sum(color.likeness(swatch, asked, near, far) * swatch.share for swatch in swatches)
@@ -340,7 +348,7 @@ def count(edit: Edit, observed: EditObservations) -> Measurement | None:
     if wanted is None:
         return None
     score = 1.0 if after == wanted else 0.5 if (after - before) * (wanted - before) > 0 else 0.0
-    return measured(score, str(before), str(after), "detector", weight=COUNTED)
+    return measured(score, str(before), str(after), "detector", weight=DOUBTFUL)
 
 
 def text(edit: Edit, observed: EditObservations) -> Measurement | None:
@@ -353,8 +361,12 @@ def text(edit: Edit, observed: EditObservations) -> Measurement | None:
 
 
 Located = Callable[[Edit, Sequence[Sighting], EditObservations], Measurement | None]
-CHANGES: dict[str, Located] = {"recolor": recolor, "move": move, "resize": resize}
-READ: dict[str, Callable[[Edit, EditObservations], Measurement | None]] = {"count": count, "text": text}
+CHANGES: dict[str, Located] = {"move": move, "resize": resize}
+MEASURES: dict[str, Callable[[Edit, EditObservations], Measurement | None]] = {
+    "recolor": recolor,
+    "count": count,
+    "text": text,
+}
 
 
 # -- by the matcher --------------------------------------------------------------------------------------------------
