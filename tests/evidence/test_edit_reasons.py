@@ -15,9 +15,8 @@ import onprompt
 from onprompt.errors import PromptError
 from onprompt.evidence.edits.claims import DONE as CARRIED_OUT
 from onprompt.evidence.edits.claims import NOT_DONE, Operation, judge_operations
-from onprompt.evidence.edits.grade import FAULT, EditGrade, JudgedEdit, factors
+from onprompt.evidence.edits.grade import FAULT, JudgedEdit, factors, fault
 from onprompt.evidence.edits.observations import EditObservations, observe_edit
-from onprompt.evidence.edits.plausibility import fault
 from onprompt.language import parse_edit
 from onprompt.rubrics import edit as rubric
 from onprompt.settings import Settings
@@ -85,7 +84,7 @@ def random_outcome(dice: random.Random) -> JudgedEdit:
     shares = factors(operations, dice.gauss(0, 2), sum(c.probability - 1 for c in found) * FAULT - redrawn, seen)
     kept = dice.random()
     rest = {"preservation": kept, "coverage": 1.0, "interval": (0.0, 1.0), "faults": found, "redrawn": redrawn}
-    return JudgedEdit(seen, operations, EditGrade(**shares, **rest))  # type: ignore[arg-type]
+    return JudgedEdit(seen, operations, **shares, **rest)  # type: ignore[arg-type]
 
 
 def pattern(templates: Iterable[str]) -> re.Pattern[str]:

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 import onprompt
 from onprompt.errors import PromptError
-from onprompt.evidence.edits.adjustments import asked_for
+from onprompt.evidence.edits.observations import asked_for
 from onprompt.types import Box, Outcome, Verdict
 from onprompt.vision.change import cells_of
 from tests.conftest import photo

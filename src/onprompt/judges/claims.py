@@ -337,7 +337,7 @@ def settle(observed: Observations | JudgedEdit, answered: Mapping[int, Reply], m
             checks = tuple(check for check in checks if check.claim.kind != "whole")
         return replace(observed, checks=checks)
     operations = tuple(settle_operation(each, answered.get(id(each.check)), model) for each in observed.operations)
-    return JudgedEdit(observed.observed, operations, grade(operations, observed.observed))
+    return grade(operations, observed.observed)
 
 
 def by_model(check: Check, reply: Reply | None, model: str) -> Check:

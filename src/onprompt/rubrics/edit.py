@@ -122,14 +122,14 @@ def grade(judged: JudgedEdit, settings: Settings) -> Graded:  # noqa: ARG001 the
     """Three scores with their justifications; the value is finer than they are."""
     from onprompt.wording import edits as wording
 
-    shares = {factor: getattr(judged.grade, factor) for factor in FACTORS}
+    shares = {factor: getattr(judged, factor) for factor in FACTORS}
     factors = {}
     for factor, share in shares.items():
         expected = SCALE[0] + share * (SCALE[-1] - SCALE[0])
         reason = getattr(wording, factor)(judged, round(expected))
         factors[factor] = FactorScore(round(expected), reason, expected=round(expected, 2))
     value = round(RUBRIC.value(shares), 4)
-    return Graded(factors, value, wording.summary(judged), interval=judged.grade.interval)
+    return Graded(factors, value, wording.summary(judged), interval=judged.interval)
 
 
 def explain(verdict: Verdict, settings: Settings) -> Iterable[str]:  # noqa: ARG001 the same for all settings

@@ -11,7 +11,7 @@ from onprompt.wording import finding_words, full_claim, plural
 
 if TYPE_CHECKING:
     from onprompt.evidence.edits.claims import Operation
-    from onprompt.evidence.edits.grade import EditGrade, JudgedEdit
+    from onprompt.evidence.edits.grade import JudgedEdit
     from onprompt.evidence.edits.observations import EditObservations
 
 SHORTEST, SENTENCE = 15, 15  # words of a justification, and at most of a sentence: two never exceed the limit of 30
@@ -164,7 +164,7 @@ def alignment(judged: JudgedEdit, score: int) -> str:
     said = unverifiable(judged) or [*failure, *claims(judged.operations)]
     if judged.verifiable and score <= BAD and not any(sentence.sign < 0 for sentence in said):
         said.append(Sentence("More of the image changed than was asked for.", -1))
-    return compose(score, said, facts(judged.grade, judged.observed))
+    return compose(score, said, facts(judged))
 
 
 def completeness(judged: JudgedEdit, score: int) -> str:
@@ -176,35 +176,36 @@ def completeness(judged: JudgedEdit, score: int) -> str:
     open_ = f", {undecided} uncertain" if undecided else ""
     number = Sentence(f"{done} of {plural(len(operations), 'requested change')} confirmed{open_}.", sign)
     said = unverifiable(judged) or [number, *claims(operations)]
-    return compose(score, said, facts(judged.grade, judged.observed))
+    return compose(score, said, facts(judged))
 
 
 def plausibility(judged: JudgedEdit, score: int) -> str:
     """What could not be so."""
-    grade, observed = judged.grade, judged.observed
-    faults = sorted(grade.faults, key=lambda check: check.probability)
+    observed = judged.observed
+    faults = sorted(judged.faults, key=lambda check: check.probability)
     said = [Sentence(FAULTS[check.finding.value], -1) for check in faults]
     if observed.failure == "another_image":
         said.insert(0, Sentence(FAILURES[observed.failure], -1))
-    if grade.redrawn > COSTLY:
-        kept = f"{grade.preservation:.2f} of 1"
+    if judged.redrawn > COSTLY:
+        kept = f"{judged.preservation:.2f} of 1"
         said.append(Sentence(f"Parts that were not to change were redrawn: {kept} is preserved.", -1))
-    elif grade.redrawn > 0:
+    elif judged.redrawn > 0:
         said.append(Sentence("Parts that were not to change were redrawn a little.", -1))
     if not faults and not observed.is_global:
         said.insert(0, Sentence("No noisy patch, doubled object or damaged person was found.", 1))
     unseen = Sentence("Hands, size, support and lighting were not measured.")
-    return compose(score, said, [unseen, *facts(grade, observed)])
+    return compose(score, said, [unseen, *facts(judged)])
 
 
-def facts(grade: EditGrade, observed: EditObservations) -> Iterator[Sentence]:
+def facts(judged: JudgedEdit) -> Iterator[Sentence]:
     """What is always known of an edit."""
+    observed, kept = judged.observed, judged.preservation
     if unasked := object_changes(observed.unasked):
         yield Sentence(f"Not asked for: {unasked[0]}.", -1)
-    sign = (grade.preservation >= KEPT) - (grade.preservation < LOST)
+    sign = (kept >= KEPT) - (kept < LOST)
     where = "the image" if observed.mask is None else "the image outside the mask"
     yield Sentence(change_words(observed))
-    yield Sentence(f"Preservation of {where}: {grade.preservation:.2f} of 1.", 0 if observed.is_global else sign)
+    yield Sentence(f"Preservation of {where}: {kept:.2f} of 1.", 0 if observed.is_global else sign)
     yield Sentence(f"{plural(len(observed.objects), 'object')} detected across the two images.")
     yield Sentence("Both versions were aligned and compared at every place.")
 

@@ -1,5 +1,7 @@
 """An edit judged by evidence: its operations, and alignment, completeness and plausibility as shares of their scales.
 
+A fault of the edited image costs plausibility, each with its evidence. Size, support and light are not measured.
+
 What was fitted is in reliability.toml, with the script that wrote it: curves from log-odds to the protocol's scale, on
 which 5 to 7 are edits that people accept.
 """
@@ -13,17 +15,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 
 from onprompt.evidence.beliefs import sigmoid
 from onprompt.evidence.edits.claims import Operation, judge_operations
-from onprompt.evidence.edits.observations import EditObservations, observe_edit
-from onprompt.evidence.edits.plausibility import faults
+from onprompt.evidence.edits.objects import is_touched
+from onprompt.evidence.edits.observations import LARGEST, EditObservations, observe_edit
 from onprompt.evidence.observe import is_animated
 from onprompt.settings import Settings
-from onprompt.types import Check, EditEvidence, Flag, Outcome, Sample
+from onprompt.types import Check, Claim, EditEvidence, Finding, Flag, Found, Outcome, Sample
+from onprompt.vision.adjustments import log_ratio
 from onprompt.vision.geometry import ramp
 from onprompt.vision.matchers import load_matcher
+from onprompt.vision.people import detect_people, match_person
 
 # Weights of what shows a careful edit: change in one place, similarity, change within a mask; and of what redrawing
 # costs plausibility (bench/edit.py).
@@ -38,6 +43,11 @@ LOW = 0.25  # share of the scale at most (2 of 7) of another image, of an edit o
 # How open an operation is that only the matcher knows, and what is not seen of plausibility.
 ESTIMATED, UNSEEN = 0.8, 0.4
 FACTORS = ("alignment", "completeness", "plausibility")
+NOISE = 0.0, 6.0  # how much more fine detail the changed region has than the rest, in logarithms
+ENOUGH, MOST = 0.004, 0.7  # share of the image that a region needs for its detail to be compared with the rest
+GONE = ("remove", "replace")  # operations after which people may be missing
+MORE = ("add", "count", "replace", "background", "restyle")  # … there may be more of something
+BODY, JOINTS = 0.02, 6  # share of the image, and number of joints, of a person who can be compared
 
 
 @cache
@@ -47,31 +57,24 @@ def reliability() -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class EditGrade:
-    """The three factors as shares of their scales, what they may be, and how well the rest was kept."""
-
-    alignment: float
-    completeness: float
-    plausibility: float
-    preservation: float
-    coverage: float  # share of the operations that a measurement or a detector could judge
-    interval: tuple[float, float]  # the middle 80 % of what their geometric mean may be
-    faults: tuple[Check, ...]
-    redrawn: float  # log-odds by which needless redrawing lowered plausibility
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedEdit:
-    """What was observed, which operations were carried out, and the factors."""
+    """What was observed, which operations were carried out, and the factors as shares of their scales."""
 
     observed: EditObservations
     operations: tuple[Operation, ...]
-    grade: EditGrade
+    alignment: float
+    completeness: float
+    plausibility: float
+    preservation: float  # how well the rest was kept
+    coverage: float  # share of the operations that a measurement or a detector could judge
+    interval: tuple[float, float]  # the middle 80 % of what the geometric mean of the factors may be
+    faults: tuple[Check, ...]
+    redrawn: float  # log-odds by which needless redrawing lowered plausibility
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """The operations with their details, then the faults."""
-        return (*(check for operation in self.operations for check in operation.checks), *self.grade.faults)
+        return (*(check for each in self.operations for check in (each.check, *each.details)), *self.faults)
 
     @property
     def weights(self) -> tuple[bool, bool]:
@@ -81,15 +84,15 @@ class JudgedEdit:
     @property
     def verifiable(self) -> bool:
         """Whether anything of the instruction was understood and could be checked."""
-        return is_verifiable(self.operations)
+        return any(each.verifiable for each in self.operations)
 
     def flags(self, settings: Settings) -> dict[str, bool]:
         """What to know before trusting the score."""
         observed = self.observed
-        unread = [flag for each in self.operations if not each.verifiable for flag in each.edit.flags]
-        read = [flag for flag in unread if flag in ("not English", "not understood")]
+        unread = {flag for each in self.operations if not each.verifiable for flag in each.edit.flags}
         return {
-            **dict.fromkeys([*read, *observed.notes], True),
+            **{flag: flag in unread for flag in ("not English", "not understood")},
+            **dict.fromkeys(observed.notes, True),
             observed.failure: bool(observed.failure),
             Flag.NOT_VERIFIABLE: not self.verifiable,
             Flag.LOW_CONFIDENCE: any(each.check.outcome is Outcome.LOW_CONFIDENCE for each in self.operations),
@@ -101,36 +104,30 @@ class JudgedEdit:
 
     def measures(self, settings: Settings) -> dict[str, float | None]:  # noqa: ARG002 the same for all judges
         """The factors before they are rounded, and how much of the rest was kept."""
-        return {
-            **{name: getattr(self.grade, name) for name in FACTORS},
-            "preservation": self.grade.preservation,
-            "changed": round(self.observed.change.area, 4),
-            "coverage": self.grade.coverage,
-        }
+        names = (*FACTORS, "preservation", "coverage")
+        return {name: getattr(self, name) for name in names} | {"changed": round(self.observed.change.area, 4)}
 
     def evidence(self, settings: Settings) -> EditEvidence:  # noqa: ARG002 the same for all judges
         """What was asked for, and how the versions differ."""
-        return self.observed.evidence()
+        seen, change = self.observed, self.observed.change
+        regions = tuple(region.box for region in change.regions[:LARGEST])
+        return EditEvidence(seen.edits, seen.seen[1].sightings, seen.objects, regions, seen.failure, seen.adjustments)
 
 
 def judge_edit(sample: Sample, settings: Settings) -> JudgedEdit:
     """Observe an edit, judge its operations, and grade it."""
     observed = observe_edit(sample, settings)
-    operations = judge_operations(observed)
-    return JudgedEdit(observed, operations, grade(operations, observed))
+    return grade(judge_operations(observed), observed)
 
 
-def is_verifiable(operations: Sequence[Operation]) -> bool:
-    """Whether anything of the instruction was understood and could be checked."""
-    return any(operation.verifiable for operation in operations)
-
-
-def grade(operations: Sequence[Operation], observed: EditObservations) -> EditGrade:
+def grade(operations: tuple[Operation, ...], observed: EditObservations) -> JudgedEdit:
     """The factors of an edit; redrawing costs plausibility, since editors leave most of their artefacts there."""
     found, redrawn = faults(observed), 0.0 if observed.is_global else REDRAWN * (KEPT - observed.kept)
     plausible = sum(check.probability - 1 for check in found) * FAULT - redrawn
     shares = factors(operations, kept_odds(observed), plausible, observed)
-    return EditGrade(
+    return JudgedEdit(
+        observed,
+        operations,
         **{name: round(share, 4) for name, share in shares.items()},
         preservation=round(ramp(observed.kept, *PRESERVED), 4),
         coverage=round(sum(operation.known for operation in operations) / len(operations), 4),
@@ -152,7 +149,7 @@ def factors(
     ]
     complete = [each.fit * curve("completeness", each.odds) for each in operations]
     shares = float(np.mean(aligned)), float(np.mean(complete)), curve("plausibility", plausible)
-    another, unknown = observed.failure == "another_image", not is_verifiable(operations)
+    another, unknown = observed.failure == "another_image", not any(each.verifiable for each in operations)
     low = another or unknown or all(each.targetless for each in operations), another or unknown, another
     return {name: min(share, LOW if cap else 1.0) for name, share, cap in zip(FACTORS, shares, low, strict=True)}
 
@@ -165,7 +162,7 @@ def curve(name: str, odds: float) -> float:
 
 def interval(shares: Mapping[str, float], operations: Sequence[Operation]) -> tuple[float, float]:
     """The middle 80 % of what the geometric mean may be, as wide as what is not measured; all if nothing was."""
-    if not is_verifiable(operations):
+    if not any(each.verifiable for each in operations):
         return 0.0, 1.0
     doubts = [2 * each.probability * (1 - each.probability) if each.known else ESTIMATED for each in operations]
     low, high = 1.0, 1.0
@@ -189,3 +186,58 @@ def kept_odds(observed: EditObservations) -> float:
         return spread + SIMILAR * (observed.kept - KEPT)
     inside, outside = (float(change.difference[part].mean()) for part in (mask, ~mask))
     return spread + MASK * (float(np.log((inside + 1) / (outside + 1))) - CONTRAST)
+
+
+# -- faults -----------------------------------------------------------------------------------------------------------
+
+
+def faults(observed: EditObservations) -> tuple[Check, ...]:
+    """Every fault that was found, with its severity as the check's score: 1 for none."""
+    if observed.blank:
+        return (fault("blank", 1.0),)
+    measures = {"noisy patch": noisy_patch, "joints": lost_joints, "doubled": doubled_targets}
+    found = {name: measure(observed) for name, measure in measures.items()}
+    return tuple(fault(name, severity) for name, severity in found.items() if severity > 0)
+
+
+def fault(name: str, severity: float) -> Check:
+    """A fault as a check."""
+    finding = Finding(Found.FAULT, name, probability=round(severity, 4))
+    outcome = Outcome.MISMATCH if severity >= 0.5 else Outcome.LOW_CONFIDENCE
+    return Check(Claim("plausibility", "a plausible image"), finding, outcome, round(1 - severity, 4), "pixels")
+
+
+def noisy_patch(observed: EditObservations) -> float:
+    """How much more fine detail, or noise, the changed region has than the rest."""
+    change = observed.change
+    if observed.is_global or not ENOUGH <= change.area <= MOST:
+        return 0.0
+    gray = cv2.cvtColor(change.after, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    detail = np.abs(cv2.Laplacian(gray, cv2.CV_32F))
+    return ramp(log_ratio(float(detail[change.changed].mean()), float(detail[~change.changed].mean())), *NOISE)
+
+
+def lost_joints(observed: EditObservations) -> float:
+    """The share of joints that are lost, of people that the instruction does not remove."""
+    if not observed.change.regions or any(edit.operation in GONE for edit in observed.edits):
+        return 0.0
+    people = [
+        person
+        for person in detect_people(observed.pictures[0], observed.settings)
+        if len(person.joints) >= JOINTS and person.box.area >= BODY and is_touched(person.box, observed.change)
+    ]
+    if not people:
+        return 0.0
+    there = detect_people(observed.pictures[1], observed.settings)
+    found = [(old.joints.keys(), match_person(there, old.box)) for old in people]
+    return float(np.mean([len(old - new.joints.keys()) / len(old) if new else 1.0 for old, new in found]))
+
+
+def doubled_targets(observed: EditObservations) -> float:
+    """Whether there are two of what should have been changed in place, or moved: the old one and a new one."""
+    if any(edit.operation in MORE for edit in observed.edits):
+        return 0.0
+    labels = {edit.target.canonical for edit in observed.edits if edit.target}
+    new = any(c.kind == "added" and c.after and c.after.label in labels for c in observed.objects)
+    kept = [c for c in observed.objects if c.before and c.after and c.before.label in labels]
+    return float(new and len(kept) == 1)

@@ -1,11 +1,15 @@
-"""Everything that is known of an edit before grading."""
+"""Everything that is known of an edit before grading: both versions, how they differ, and the objects in each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -14,10 +18,9 @@ from onprompt import stages
 from onprompt.evidence import observe
 from onprompt.evidence.beliefs import log_odds
 from onprompt.evidence.edits import objects
-from onprompt.evidence.edits.adjustments import asked_for
-from onprompt.language import name_of, parse_edit
+from onprompt.language import parse_edit
 from onprompt.settings import Settings
-from onprompt.types import Box, Detections, Edit, EditEvidence, Name, ObjectChange, Picture, Sample, Sighting, Thing
+from onprompt.types import Box, Detections, Edit, Name, ObjectChange, Picture, Sample, Scene, Sighting, Thing
 from onprompt.vision.adjustments import made, measure_adjustments
 from onprompt.vision.backbone import feature_similarity
 from onprompt.vision.boxes import Floats
@@ -78,15 +81,14 @@ class EditObservations:
         """What became of each object; asked for is what has a name of the instruction, is there, or within the mask."""
         before, after = (version.sightings for version in self.seen)
         changes = objects.match_objects(before, after, self.change, self.settings.low_confidence)
-        names = {thing.canonical for edit in self.edits for thing in (*edit.source.things, *edit.result.things)}
-        boxes = [s.box for each in changes for s in (each.before, each.after) if s and {s.label, s.word} & names]
-
-        def is_asked(sightings: Sequence[Sighting]) -> bool:
-            named = any({s.label, s.word} & names or any(s.box.iou(box) >= SAME for box in boxes) for s in sightings)
-            return named or all(self.in_mask(s.box) for s in sightings)
-
         both = [[s for s in (each.before, each.after) if s] for each in changes]
-        return tuple(replace(each, asked=is_asked(found)) for each, found in zip(changes, both, strict=True))
+        names = {thing.canonical for edit in self.edits for thing in (*edit.source.things, *edit.result.things)}
+        named = [s.box for versions in both for s in versions if {s.label, s.word} & names]
+        asked = [
+            any(s.box.iou(box) >= SAME for s in versions for box in named) or all(self.in_mask(s.box) for s in versions)
+            for versions in both
+        ]
+        return tuple(replace(each, asked=own) for each, own in zip(changes, asked, strict=True))
 
     @property
     def unasked(self) -> tuple[ObjectChange, ...]:
@@ -119,11 +121,10 @@ class EditObservations:
             return "broken"
         if not self.change.regions and not self.adjustments:
             return "unchanged"
-        shown = self.change.structure, float(np.median(self.similarity))
-        if all(value < limit for value, limit in zip(shown, ANOTHER, strict=True)):
+        edges, features = self.change.structure, float(np.median(self.similarity))
+        if edges < ANOTHER[0] and features < ANOTHER[1]:
             return "another_image"
-        redrawn = all(value < limit for value, limit in zip(shown, REDRAWN, strict=True))
-        return "redrawn" if redrawn and not self.is_global else ""
+        return "redrawn" if edges < REDRAWN[0] and features < REDRAWN[1] and not self.is_global else ""
 
     def estimate(self, phrase: str, version: int, closely: bool = False) -> float:
         """The matcher's log-odds of a phrase before (0) or after (1); closely: where most changed, 0 if nothing did."""
@@ -135,11 +136,6 @@ class EditObservations:
             part = pixels[cells_of(wider(self.change.regions[0].box, CONTEXT), pixels.shape)]
             picture = open_picture(np.ascontiguousarray(part), self.settings)
         return log_odds(load_matcher(self.settings).phrase_probabilities(picture, [phrase])[0], FLOOR)
-
-    def evidence(self) -> EditEvidence:
-        """The evidence of a verdict."""
-        regions = tuple(region.box for region in self.change.regions[:LARGEST])
-        return EditEvidence(self.edits, self.seen[1].sightings, self.objects, regions, self.failure, self.adjustments)
 
 
 def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
@@ -160,10 +156,12 @@ def observe_edit(sample: Sample, settings: Settings) -> EditObservations:
         detect(pictures[1], names, settings, new_colored(edits)),
     )
     if change.regions and not blank:
-        seen = seen[0], look_closer(seen[1], pictures[1], change, edits, names, settings)
+        seen = seen[0], look_closer(seen[1], pictures[1], change, edits, settings)
     lines: tuple[tuple[Sighting, ...], tuple[Sighting, ...]] = (), ()
     if any(observe.asks_for_text(scene) for edit in edits for scene in (edit.source, edit.result)):
-        lines = read_text(before, settings), in_frame(read_text(after, settings), change.crop)
+        frame = change.crop or Box(0.0, 0.0, 1.0, 1.0)
+        read = (replace(line, box=placed(line.box, frame)) for line in read_text(after, settings))
+        lines = read_text(before, settings), tuple(read)
     mask, notes = read_mask(sample.pictures.get("mask"), change)
     similarity = feature_similarity(change.before, change.after, settings)
     return EditObservations(edits, pictures, seen, lines, change, mask, similarity, blank, settings, notes)
@@ -174,17 +172,34 @@ def compare_versions(sample: Sample) -> Change:
     return compare(sample.pictures["before"].pixels, sample.picture.pixels)
 
 
-# -- what is looked for ----------------------------------------------------------------------------------------------
+# -- what is asked for, and looked for ---------------------------------------------------------------------------------
+
+
+@cache
+def adjustment_words() -> dict[str, Any]:
+    """Words, and the adjustments of the image as a whole that they ask for."""
+    return tomllib.loads(Path(__file__).with_name("adjustments.toml").read_text(encoding="utf-8"))
+
+
+def asked_for(edit: Edit) -> tuple[str, ...]:
+    """The adjustments that would carry out an operation on the image as a whole; none if it names an object."""
+    data, said = adjustment_words(), f"{edit.value} {edit.phrase}".lower()
+    named = edit.target is not None and edit.target.canonical not in data["frame"]
+    others = any(thing.canonical not in data["frame"] for thing in edit.result.things)
+    if named or (others and edit.operation not in ("restyle", "recolor")):
+        return ()
+    if re.search(rf"\b({'|'.join(data['artwork'])})\b", said):
+        return ()
+    found: list[str] = next((names for word, names in data["asked"].items() if re.search(rf"\b(?:{word})", said)), [])
+    less = any(word in said for word in data["less"])
+    return tuple(data["opposites"].get(name, name) if less else name for name in found)
 
 
 def names_to_detect(edits: Sequence[Edit]) -> list[Name]:
     """The names in an instruction, of what is there and of what should be."""
     scenes = [scene for edit in edits for scene in (edit.source, edit.result)]
-    names = {name.label: name for scene in reversed(scenes) for name in observe.names_to_detect(scene)}
-    for edit in edits:
-        if edit.target and observe.NOT_ENGLISH not in edit.source.flags:
-            names.setdefault(edit.target.canonical, name_of(edit.target.canonical))
-    return list(names.values())
+    scenes += [Scene("", (edit.target,), flags=edit.source.flags) for edit in edits if edit.target]
+    return list({name.label: name for scene in reversed(scenes) for name in observe.names_to_detect(scene)}.values())
 
 
 def names_to_measure(edits: Sequence[Edit]) -> set[str]:
@@ -196,7 +211,7 @@ def names_to_measure(edits: Sequence[Edit]) -> set[str]:
 def new_colored(edits: Sequence[Edit]) -> set[str]:
     """The names of what should be new and of a color."""
     new = [thing for edit in edits if edit.operation in ("add", "replace") for thing in new_things(edit)]
-    return {thing.canonical for thing in new if any(each.kind == "color" for each in thing.attributes)}
+    return {thing.canonical for thing in new for each in thing.attributes if each.kind == "color"}
 
 
 def new_things(edit: Edit) -> list[Thing]:
@@ -206,13 +221,13 @@ def new_things(edit: Edit) -> list[Thing]:
 
 
 def look_closer(
-    seen: Detections, after: Picture, change: Change, edits: Sequence[Edit], names: Iterable[Name], settings: Settings
+    seen: Detections, after: Picture, change: Change, edits: Sequence[Edit], settings: Settings
 ) -> Detections:
     """What was detected after the edit; something new that was overlooked is searched where the image changed.
 
     Of several new things any region may hold some; another is where most changed.
     """
-    found, colored = list(seen.sightings), new_colored(edits)
+    found, names, colored = list(seen.sightings), names_to_detect(edits), new_colored(edits)
     new = [thing for edit in edits for thing in new_things(edit) if thing.canonical in seen.known]
     numbers = {thing.canonical: thing.count.low if thing.count.explicit else 1 for thing in new}
     for place, (region, margin) in enumerate(product(change.regions[:LARGEST], MARGINS)):
@@ -262,8 +277,3 @@ def read_mask(picture: Picture | None, change: Change) -> tuple[Mask | None, tup
 def is_marked(picture: Picture) -> Mask:
     """The white pixels of a mask."""
     return np.asarray(picture.pixels.mean(axis=2) > WHITE, dtype=np.bool_)
-
-
-def in_frame(lines: Sequence[Sighting], crop: Box | None) -> tuple[Sighting, ...]:
-    """Lines of the edited image in the frame of the original."""
-    return tuple(lines) if crop is None else tuple(replace(line, box=placed(line.box, crop)) for line in lines)
