@@ -14,7 +14,7 @@ from onprompt.language import name_of
 from onprompt.settings import Settings
 from onprompt.types import Box, NameMatch, Sighting
 from onprompt.vision.boxes import box_iou
-from onprompt.vision.detection import crowd_sightings, detect, measure_geometry, occlusion
+from onprompt.vision.detection import detect, measure_geometry, occlusion
 from onprompt.vision.detectors import coco, load_detector
 from onprompt.vision.image import load_picture
 from onprompt.vision.runtime import source
@@ -57,17 +57,6 @@ def test_without_names_eighty_kinds_are_looked_for() -> None:
     assert min(confidences) >= 0.05
 
 
-def test_a_crowd_is_counted_with_a_range_and_low_confidence(settings: Settings) -> None:
-    row = [seen_at(Box(k / 20, 0.5, (k + 1) / 20, 0.55), "sheep") for k in range(12)]
-    assert crowd_sightings(row[:9], settings) == []
-    faint = [seen_at(Box(0.9, 0.1, 0.95, 0.2), "sheep", 0.3)] * 8
-    (crowd,) = crowd_sightings([*row, *faint, seen_at(Box(0, 0, 1, 1))], settings)
-
-    assert (crowd.label, crowd.count) == ("sheep", (12, 18))
-    assert crowd.confidence < settings.low_confidence
-    assert crowd.box == Box(0.0, 0.1, 0.95, 0.55)
-
-
 def test_what_stands_in_front_hides_and_what_it_stands_on_does_not(settings: Settings) -> None:
     man, ball = seen_at(Box(0.3, 0.2, 0.6, 0.8), "person"), seen_at(Box(0.3, 0.5, 0.6, 0.85), "ball")
     table = seen_at(Box(0, 0.5, 1, 1), "table")
@@ -83,7 +72,7 @@ def test_many_small_things_are_found_by_a_closer_look(settings: Settings) -> Non
     picture, found = load_picture(np.tile(framed(photo("chelsea.png")), (8, 8, 1)), settings), []
     for fine in (False, True):
         seen = detect(picture, [replace(name_of("cat"), fine=fine)], settings, ()).sightings
-        found.append(sum(s.confidence >= 0.5 and s.count == (1, 1) for s in seen if s.label == "cat"))
+        found.append(sum(s.confidence >= 0.5 for s in seen if s.label == "cat"))
     assert found[1] > found[0]
 
 

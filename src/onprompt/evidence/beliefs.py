@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from onprompt.settings import Settings
 
 MATCHER, CLASSIFIER, OCR, NO_SOURCE = "matcher", "classifier", "pp-ocr", "none"
-SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expression": "face"}
+SOURCES = {"color": "pixels", "shape": "outline", "action": "joints"}
 MARGIN = 0.02  # the matcher's probabilities are clipped to this distance from 0 and 1
 OCCLUDED = 0.9  # an occluded object counts with lower confidence (seed 000, step 7)
 RECOGNIZED = 0.1  # probability of a kind from which the classifier saw it
@@ -105,8 +105,10 @@ def believe(scene: Scene, image: Image, settings: Settings) -> tuple[Check, ...]
     return (*checks, *([whole_check(scene, image, alone=not checks)] if is_open or not checks else []))
 
 
-def outcome_of(probability: float, otherwise: float = 0.0) -> Outcome:
-    """What a measured claim of this probability comes to."""
+def outcome_of(probability: float, otherwise: float = 0.0, unsure: bool = False) -> Outcome:
+    """What a measured claim of this probability comes to; `unsure` if the measurement is."""
+    if unsure:
+        return Outcome.LOW_CONFIDENCE
     if probability >= HOLDS:
         return Outcome.MATCHED
     if probability > FAILS:
@@ -182,12 +184,11 @@ class ObjectBeliefs:
             return Check(claim, found, outcome_of(read), round(read, 4), OCR, self.index)
         probability = round(probability, 4)
         candidates = tuple(s for s in share.candidates if s.confidence >= SHOWN or s in share.chosen)
-        check = Check(claim, Finding(Found.MISSING), Outcome.MISSING, probability, "detector", self.index)
-        check = replace(check, candidates=candidates)
+        found, missing = Finding(Found.MISSING), Outcome.MISSING
+        check = Check(claim, found, missing, probability, "detector", self.index, candidates=candidates)
         if share.known is not None and confidence >= SHOWN:
-            low = confidence < self.settings.low_confidence
             finding = detection(share.chosen, share.known, occluded)
-            outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability)
+            outcome = outcome_of(probability, unsure=confidence < self.settings.low_confidence)
             box, source = share.chosen[0].box, share.chosen[0].source
             return replace(check, finding=finding, outcome=outcome, source=source, box=box, chosen=share.chosen)
         if share.substitute is not None:
@@ -247,8 +248,7 @@ class ObjectBeliefs:
             return self.blank(claim, 1 - surest / 2, Finding(Found.ONLY_BROADER, fitting[0].word))
         found = Finding(Found.PRESENT, probability=surest) if surest >= SHOWN else Finding(Found.NONE_DETECTED)
         probability = round(1 - max(surest, sigmoid(reliability()["detected"]["silence"])), 4)
-        low = SHOWN <= surest < self.settings.low_confidence
-        outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability)
+        outcome = outcome_of(probability, unsure=SHOWN <= surest < self.settings.low_confidence)
         return Check(claim, found, outcome, probability, "detector", self.index, chosen=tuple(fitting))
 
     def is_so_placed(self, sighting: Sighting) -> bool:
@@ -278,22 +278,23 @@ class ObjectBeliefs:
         weak = [confidence for confidence in rest if confidence < self.settings.low_confidence]
         # The k-th highest confidence is the probability that there are at least k.
         at_least = [1.0, *sorted([s.confidence for s in self.chosen] + weak, reverse=True)[1:], 0.0]
-        exactly = [first - second for first, second in itertools.pairwise(at_least)]
-        worth = [count_credit(count, number) for number in range(1, len(exactly) + 1)]
-        fitted = reliability()["count"]
-        right = max(sum(p for p, c in zip(exactly, worth, strict=True) if c == 1), fitted["least"]) * fitted["asked"]
-        others = [p * (c < 1) for p, c in zip(exactly, worth, strict=True)]
-        minor = sum(p for p, c in zip(others, worth, strict=True) if c == grading.MINOR)
-        probability = right / (right + sum(others))
+        fitted, likely = reliability()["count"], dict.fromkeys((0.0, grading.MINOR, 1.0), 0.0)  # by credit
+        for number, (first, second) in enumerate(itertools.pairwise(at_least), 1):
+            likely[count_credit(count, number)] += first - second
+        right = max(likely[1.0], fitted["least"]) * fitted["asked"]
+        probability = right / (right + likely[grading.MINOR] + likely[0.0])
+        otherwise = grading.MINOR if likely[grading.MINOR] >= likely[0.0] else 0.0
         number, most = len(self.chosen), None
-        if share.crowd and count_credit(count, number) < 1 and within(count, share.crowd.count):
-            probability, (number, most) = 0.5, share.crowd.count
-        otherwise = grading.MINOR if 2 * minor >= sum(others) else 0.0
+        # Small size and crowding hide at most half as many again. How many bottles says nothing about red bottles.
+        crowded = number >= CROWD and not self.thing.attributes and count_credit(count, number) < 1
+        if crowded and within(count, (number, round(1.5 * number))):
+            probability, most = 0.5, round(1.5 * number)
         found = Finding(Found.COUNTED, number=number, most=most, confidences=tuple(c for c in weak if c >= SHOWN))
-        low = self.confidence() < self.settings.low_confidence or most is not None
-        outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability, otherwise)
-        check = Check(claim, found, outcome, round(probability, 4), self.chosen[0].source, self.index)
-        return replace(check, otherwise=otherwise, box=self.chosen[0].box)
+        unsure = self.confidence() < self.settings.low_confidence or most is not None
+        outcome, best = outcome_of(probability, otherwise, unsure), self.chosen[0]
+        return Check(
+            claim, found, outcome, round(probability, 4), best.source, self.index, best.box, otherwise=otherwise
+        )
 
     def kinds(self) -> list[Check]:
         """What a narrower word says: an office chair, of which only "chair" is known; a woman, of "person".
@@ -346,27 +347,21 @@ class ObjectBeliefs:
         right, minor, wrong = reliability()["measured"].get(claim.kind, reliability()["measured"]["action"])
         by_score = right * max(0, 2 * score - 1) + minor * (1 - abs(2 * score - 1)) + wrong * max(0, 1 - 2 * score)
         probability = sure * by_score + (1 - sure) / 2
-        swapped = claim.kind == "position"
-        otherwise = grading.MINOR if 0 < score < 1 or swapped else 0.0
-        values = "; ".join(dict.fromkeys(result.value for result in results))
-        low = sure < self.settings.low_confidence
-        outcome = Outcome.LOW_CONFIDENCE if low else outcome_of(probability, otherwise)
-        check = Check(claim, Finding(Found.MEASURED, values), outcome, round(probability, 4), source, self.index)
+        otherwise = grading.MINOR if 0 < score < 1 or claim.kind == "position" else 0.0  # a swapped side is minor
+        found = Finding(Found.MEASURED, "; ".join(dict.fromkeys(result.value for result in results)))
+        outcome = outcome_of(probability, otherwise, sure < self.settings.low_confidence)
         box = self.chosen[0].box if self.chosen else None
-        return replace(check, otherwise=otherwise, box=box)
+        return Check(claim, found, outcome, round(probability, 4), source, self.index, box, otherwise=otherwise)
 
     def unmeasured(self, claim: Claim, kind: str, finding: Finding | None = None) -> Check:
-        """A claim that nothing measures: its prior, moved a little by the matcher."""
+        """A claim about the object that nothing measures."""
         # Where a detector looked for an object and saw none, its details are even odds.
         prior = reliability()["prior"][kind] if self.chosen or self.share.known is None else 0.5
         if finding is None:
             finding = Finding(Found.NOT_MEASURABLE if self.chosen else Found.NOT_LOCATED)
         seen = not (claim.negated or claim.kind in NOT_ESTIMATED or claim.value.startswith(PLACES))
         guess = self.estimate(claim.phrase) if seen else None
-        if guess is None:
-            return self.blank(claim, prior, finding)
-        probability = sigmoid(log_odds(prior) + reliability()["matcher"]["weight"] * log_odds(guess))
-        return replace(self.blank(claim, probability, Finding(Found.ESTIMATED, probability=guess)), source=MATCHER)
+        return replace(estimated(claim, prior, guess, finding), thing=self.index)
 
     def relation(self, relation: Relation) -> Check:
         """That the object stands to another as it should."""
@@ -408,10 +403,9 @@ class ObjectBeliefs:
         right, _, wrong = reliability()["measured"]["relation"]
         probability = wrong + (right - wrong) * likelihood
         otherwise = grading.MINOR if claim.value.startswith(SIDES) else 0.0
-        finding = Finding(Found.RELATED, probability=round(likelihood, 4))
-        outcome = outcome_of(probability, otherwise)
-        check = Check(claim, finding, outcome, round(probability, 4), "boxes", self.index, subjects[0].box)
-        return replace(check, otherwise=otherwise)
+        found, outcome = Finding(Found.RELATED, probability=round(likelihood, 4)), outcome_of(probability, otherwise)
+        box = subjects[0].box
+        return Check(claim, found, outcome, round(probability, 4), "boxes", self.index, box, otherwise=otherwise)
 
 
 def located(share: Share) -> tuple[Sighting, ...]:
@@ -502,42 +496,45 @@ def best_between(subject: Sighting, ends: Sequence[Sequence[Sighting]]) -> float
     return max((between(subject, a, b) for a, b in pairs), default=None)
 
 
+def estimated(claim: Claim, prior: float, guess: float | None, finding: Finding) -> Check:
+    """A claim that nothing measures: its prior, moved a little by the matcher's guess if it has one."""
+    if guess is None:
+        return Check(claim, finding, Outcome.UNVERIFIABLE, round(prior, 4), NO_SOURCE)
+    probability = sigmoid(log_odds(prior) + reliability()["matcher"]["weight"] * log_odds(guess))
+    found = Finding(Found.ESTIMATED, probability=guess)
+    return Check(claim, found, Outcome.UNVERIFIABLE, round(probability, 4), MATCHER)
+
+
 def whole_check(scene: Scene, image: Image, alone: bool) -> Check:
     """That the image as a whole is what the prompt describes, which stands for all that nothing measures.
 
     `alone` if the prompt holds no other claim.
     """
-    claim, source, found = Claim("whole", scene.prompt), NO_SOURCE, Finding(Found.NOT_MEASURABLE)
-    if image.overall is not None:
-        source, found = MATCHER, Finding(Found.ESTIMATED, probability=round(image.overall, 4))
-    probability = 1.0 if image.overall is None else sigmoid(log_odds(image.overall))
-    if alone:
-        probability = unknown_presence(image.overall, image.overall)
-    return Check(claim, found, Outcome.UNVERIFIABLE, round(probability, 4), source)
+    overall, source, found = image.overall, NO_SOURCE, Finding(Found.NOT_MEASURABLE)
+    if overall is not None:
+        source, found = MATCHER, Finding(Found.ESTIMATED, probability=round(overall, 4))
+    whole = 1.0 if overall is None else sigmoid(log_odds(overall))
+    probability = unknown_presence(overall, overall) if alone else whole
+    return Check(Claim("whole", scene.prompt), found, Outcome.UNVERIFIABLE, round(probability, 4), source)
 
 
 def property_check(asked: Attribute, image: Image) -> Check:
     """A property of the image, by what measures it."""
     claim = Claim("property", asked.value, negated=asked.negated)
+    kind, value = PROPERTIES.get(asked.value, ("", ""))
+    trait = next((trait for trait in image.properties if trait.kind == kind), None)
     if asked.value == "empty" and image.looked:
         check = emptiness(claim, image)
+    elif trait is None:
+        guess = image.estimate(asked.value)
+        check = estimated(claim, reliability()["prior"]["property"], guess, Finding(Found.NOT_MEASURABLE))
     else:
-        kind, value = PROPERTIES.get(asked.value, ("", ""))
-        trait = next((trait for trait in image.properties if trait.kind == kind), None)
-        if trait is None:
-            prior, guess = reliability()["prior"]["property"], image.estimate(asked.value)
-            odds = 0.0 if guess is None else reliability()["matcher"]["weight"] * log_odds(guess)
-            probability = round(sigmoid(log_odds(prior) + odds), 4)
-            found = Finding(Found.NOT_MEASURABLE) if guess is None else Finding(Found.ESTIMATED, probability=guess)
-            source = NO_SOURCE if guess is None else MATCHER
-            check = Check(claim, found, Outcome.UNVERIFIABLE, probability, source)
-        else:
-            holds = trait.confidence if trait.value == value else 1 - trait.confidence
-            fitted = reliability()["property"]
-            probability = round(sigmoid(fitted["base"] + fitted["slope"] * log_odds(holds)), 4)
-            otherwise = grading.MINOR if asked.value == "photo" else 0.0  # most prompts say so of any image
-            found, outcome = Finding(Found.MEASURED, trait.value), outcome_of(probability, otherwise)
-            check = Check(claim, found, outcome, probability, "pixels", otherwise=otherwise)
+        holds = trait.confidence if trait.value == value else 1 - trait.confidence
+        fitted = reliability()["property"]
+        probability = round(sigmoid(fitted["base"] + fitted["slope"] * log_odds(holds)), 4)
+        otherwise = grading.MINOR if asked.value == "photo" else 0.0  # most prompts say so of any image
+        found, outcome = Finding(Found.MEASURED, trait.value), outcome_of(probability, otherwise)
+        check = Check(claim, found, outcome, probability, "pixels", otherwise=otherwise)
     return negate(check) if asked.negated else check
 
 

@@ -25,7 +25,6 @@ class Share:
     candidates: tuple[Sighting, ...] = ()  # the most confident first
     chosen: tuple[Sighting, ...] = ()  # those that are meant
     known: NameMatch | None = None  # how the detector understands the name; None if it does not
-    crowd: Sighting | None = None  # very many of it, whose number is a range
     substitute: Sighting | None = None  # something of a similar kind in its place
 
 
@@ -39,9 +38,7 @@ def share_out(scene: Scene, seen: Detections, settings: Settings) -> list[Share]
         if thing.part_of is not None:
             own = tuple(sighting for sighting in own if sighting not in parts)
         known = known_well(thing, seen.known.get(thing.canonical), own)
-        crowd = next((s for s in seen.sightings if s.label == thing.canonical and s.count != (1, 1)), None)
-        # A range of bottles says nothing about red bottles.
-        share = Share(own, choose(thing, own, settings), known, None if thing.attributes else crowd)
+        share = Share(own, choose(thing, own, settings), known)
         found = own[0].confidence if own else 0.0
         if known and found < WEAK and not thing.absent and thing.count.low > 0:
             share = substitute(share, thing, others, settings)
@@ -69,9 +66,9 @@ def find_candidates(scene: Scene, sightings: Sequence[Sighting], settings: Setti
     they fit best, since three dogs are not two. Things that must not be there, and parts of a group ("two cats, one
     black"), do not compete: any sighting of their name is a candidate.
     """
-    single = [s for s in sightings if s.confidence >= settings.min_confidence and s.count == (1, 1)]
-    sure = [s for s in single if s.confidence >= SURE]
-    usable = [s for s in single if not any(explains(other, s, settings) for other in sure)]
+    likely = [s for s in sightings if s.confidence >= settings.min_confidence]
+    sure = [s for s in likely if s.confidence >= SURE]
+    usable = [s for s in likely if not any(explains(other, s, settings) for other in sure)]
     competing = [i for i, thing in enumerate(scene.things) if not thing.absent and thing.part_of is None]
     names = [thing.canonical for thing in scene.things]
     candidates = [[] if i in competing else [s for s in usable if s.label == name] for i, name in enumerate(names)]
@@ -163,7 +160,7 @@ def choose(thing: Thing, candidates: Sequence[Sighting], settings: Settings) -> 
 def unclaimed(scene: Scene, seen: Detections, settings: Settings) -> list[Sighting]:
     """Confident sightings of objects that were not asked for."""
     asked = {thing.canonical for thing in scene.things}
-    confident = [s for s in seen.sightings if s.confidence >= settings.low_confidence and s.count == (1, 1)]
+    confident = [s for s in seen.sightings if s.confidence >= settings.low_confidence]
     taken = [sighting.box for sighting in confident if sighting.label in asked]
     return [s for s in confident if s.label not in asked and all(s.box.iou(box) < SAME_PLACE for box in taken)]
 

@@ -185,7 +185,7 @@ def sighting_entry(sighting: Sighting, picture: Picture, threshold: float) -> di
     return {
         "object": sighting.word,
         "canonical": sighting.label,
-        "count": sighting.count[0] if sighting.count[0] == sighting.count[1] else list(sighting.count),
+        "count": 1,
         "bbox": pixels(sighting.box, picture),
         "center": [round(x, 4), round(y, 4)],
         "area": round(sighting.box.area, 4),

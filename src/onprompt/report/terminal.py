@@ -214,10 +214,9 @@ def image_lines(evidence: PromptEvidence) -> Iterator[str]:
 
 
 def sighting_line(sighting: Sighting) -> str:
-    """`dog 0.93: brown, large, left`; a crowd with its range."""
-    number = "" if sighting.count == (1, 1) else f"{sighting.count[0]} to {sighting.count[1]} × "
+    """`dog 0.93: brown, large, left`."""
     details = [f'"{sighting.text}"'] if sighting.text else [trait.value for trait in sighting.traits]
-    return f"{number}{sighting.word} {sighting.confidence:.2f}: {', '.join(details)}"
+    return f"{sighting.word} {sighting.confidence:.2f}: {', '.join(details)}"
 
 
 def worst(verdict: Verdict, index: int) -> Outcome:

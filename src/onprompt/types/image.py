@@ -124,7 +124,6 @@ class Sighting:
     text: str = ""
     truncated: bool = False
     traits: tuple[Trait, ...] = ()
-    count: tuple[int, int] = (1, 1)  # more where it stands for a crowd: at least and at most
     joints: tuple[tuple[str, tuple[float, float]], ...] = field(default=(), compare=False, repr=False)  # of a person
     mask: NDArray[bool_] | None = field(default=None, compare=False, repr=False)  # what it fills of its box, in cells
 

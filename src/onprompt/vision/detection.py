@@ -1,7 +1,6 @@
 """Step 2: detect the objects in an image, then measure them. What that takes can be loaded ahead."""
 
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,16 +10,15 @@ import cv2
 import numpy as np
 
 from onprompt.settings import Settings
-from onprompt.types import Box, Detections, Name, Picture, Sighting, Trait
+from onprompt.types import Detections, Name, Picture, Sighting, Trait
 from onprompt.vision import backbone, color, geometry, masks, people
 from onprompt.vision.detectors import load_detector
 from onprompt.vision.matchers import load_matcher
 from onprompt.vision.runtime import on_single_core, openvino_core, source, thread_state
 from onprompt.weights import blobs
 
-APPEARANCE_FILES = (*masks.FILES, *people.POSE_FILES, *people.FACE_FILES)
+APPEARANCE_FILES = (*masks.FILES, *people.POSE_FILES)
 PEOPLE = frozenset({"person", *people.WORDS})
-CROWD = 10  # confident sightings of one name from which it is a crowd, whose count is a range
 MAX_MEASURED = 24  # sightings per image whose appearance is measured
 UNSURE = 0.6  # confidence below which an object in an unusual color may have been missed
 CONTRAST = (2.0, (8, 8))  # limit and tiles of adaptive histogram equalization
@@ -60,7 +58,7 @@ def see_without_colors(picture: Picture, seen: Detections, names: Sequence[Name]
 def measure(
     picture: Picture, seen: Detections, settings: Settings, labels: Collection[str] | None, kinds: Collection[str] = ()
 ) -> Detections:
-    """The sightings with size and position, those of some labels with their appearance, and crowds.
+    """The sightings with size and position, those of some labels with their appearance.
 
     `kinds` are the labels that say more of a person than that it is one.
     """
@@ -80,7 +78,7 @@ def measure(
         if sighting in told:
             traits = people.kind_traits(picture, sighting.box, settings)
             measured[index] = replace(sighting, traits=(*sighting.traits, *traits))
-    return Detections((*measured, *crowd_sightings(measured, settings)), seen.known)
+    return Detections(tuple(measured), seen.known)
 
 
 def select_for_appearance(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:
@@ -119,7 +117,7 @@ def occlusion(sighting: Sighting, other: Sighting) -> float:
 def measure_appearance(
     sighting: Sighting, picture: Picture, gain: float, persons: Sequence[people.Person], settings: Settings
 ) -> Sighting:
-    """Add mask and colors; for a person, joints, posture and expression."""
+    """Add mask and colors; for a person, joints and posture."""
     box = sighting.box
     mask = masks.segment(picture, box, settings) if sighting.mask is None else sighting.mask
     patches = color.dominant_colors(masks.masked_pixels(picture, box, mask), gain, color.MIN_PATCH)
@@ -133,26 +131,8 @@ def measure_appearance(
     if sighting.word in PEOPLE and (person := people.match_person(persons, box)):
         height, width = picture.pixels.shape[:2]
         joints = tuple((name, (float(x / width), float(y / height))) for name, (x, y) in person.joints.items())
-        traits += [*people.posture_traits(person), *people.smile_traits(picture, person, settings)]
+        traits += people.posture_traits(person)
     return replace(sighting, mask=mask, colors=colors, joints=joints, traits=tuple(traits))
-
-
-def crowd_sightings(sightings: Sequence[Sighting], settings: Settings) -> list[Sighting]:
-    """One sighting for each label with very many: its count is a range."""
-    by_label = defaultdict(list)
-    for sighting in sightings:
-        by_label[sighting.label].append(sighting)
-    crowds = []
-    for label, members in by_label.items():
-        count = sum(member.confidence >= settings.low_confidence for member in members)
-        if count >= CROWD:
-            lefts, tops, rights, bottoms = zip(*(member.box for member in members), strict=True)
-            around = Box(min(lefts), min(tops), max(rights), max(bottoms))
-            # Small size and crowding hide at most half as many again.
-            first, range_ = members[0], (count, round(count * 1.5))
-            crowd = Sighting(label, first.word, around, settings.low_confidence / 2, first.source, count=range_)
-            crowds.append(measure_geometry(crowd, (), settings))
-    return crowds
 
 
 @cache

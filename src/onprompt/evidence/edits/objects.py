@@ -51,7 +51,7 @@ def unique(sightings: Iterable[Sighting]) -> list[Sighting]:
     kept: list[Sighting] = []
     for sighting in sorted(sightings, key=lambda s: -s.confidence):
         same = (sighting.word == s.word and sighting.box.iou(s.box) >= SAME_OBJECT for s in kept)
-        if sighting.count == (1, 1) and not any(same):
+        if not any(same):
             kept.append(sighting)
     return kept
 
