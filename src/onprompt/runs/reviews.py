@@ -131,8 +131,6 @@ def completed(file: RunFile, rubric: str, rater: str) -> set[int]:
     return {number for (number,) in file.query(COMPLETE, (rubric, rater))}
 
 
-
-
 def rating_of(scores: Mapping[str, int], rubric: Rubric) -> float:
     """One rating for all factors, on the scale of the first: the score itself where there is only one."""
     if len(rubric.factors) == 1:
