@@ -12,7 +12,7 @@ from onprompt.errors import UserError
 from onprompt.report import agreement as module
 from onprompt.report.agreement import JURY, NARROW, TITLES, Terms, agreement, by_voice
 from onprompt.report.ratings import Ratings, read
-from onprompt.report.statistics import RESAMPLES, SEED, Estimate, bootstrap_weights, correlation, spearman
+from onprompt.report.statistics import RESAMPLES, SEED, Estimate, bootstrap_weights
 from onprompt.runs.reading import CheckRow, RunRow
 
 # a and b are of one prompt, c and d of another; the means of the ratings are 1, 3, 2 and 2.
@@ -169,20 +169,6 @@ def test_voices_are_measured_beside_their_jury_on_the_same_samples() -> None:
     same, opposite, jury = (voices[name].judge["spearman"].value for name in ("same", "opposite", JURY))
     assert same == jury == pytest.approx(-(opposite or 0))
     assert by_voice(items, {}, ratings, Terms(range(5))) == {}
-
-
-def test_intervals_of_very_many_items_are_those_of_resamples() -> None:
-    """By parts of the prompts as by resamples of them, up to a fifth of their width."""
-    generator = np.random.default_rng(1)
-    truth = np.repeat(generator.normal(size=1000), 5)
-    x, y = (truth + generator.normal(size=5000) for _ in range(2))
-    names = [f"{prompt:04}" for prompt in range(1000) for _ in range(5)]
-    parts = correlation(x.tolist(), y.tolist(), names)
-    measure, group = spearman(x, y), np.repeat(np.arange(1000), 5)
-    draws = np.concatenate([measure(w[:, group]) for w in bootstrap_weights(1000, 5000, 300, SEED)])
-    low, high = np.percentile(draws, [2.5, 97.5])
-    assert parts.value == pytest.approx(stats.spearmanr(x, y)[0])
-    assert (parts.low, parts.high) == pytest.approx((low, high), abs=(high - low) / 5)
 
 
 # ---- undefined and invalid ----------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from onprompt.report.statistics import (
     DIGITS,
     FEW_PROMPTS,
     MIN_ITEMS,
-    RESAMPLES,
     SEED,
     Array,
     Estimate,
@@ -137,34 +136,24 @@ class RatedItems:
 
     def overall(self) -> Subset:
         """All estimates on all items; judge and raters use the same resamples."""
-        names = tuple(TITLES)
-
-        def statistics_on(part: Levels) -> list[Statistic]:
-            group = self.group[part]
-            judge = prepare(self.value[part], self.score[part], self.human[part], group, self.terms)
-            found = []
-            for own, others in self.raters:
-                known = np.flatnonzero(np.isfinite(own[part]))
-                given, rest = own[part][known], others[part][known]
-                found.append((known, prepare(given, to_scale(given, self.terms), rest, group[known], self.terms)))
-            ceiling = [average([(places, each[name]) for places, each in found]) for name in names]
-            return [*(judge[name] for name in names), *ceiling]
-
-        found = statistics.estimates(statistics_on, self.group)
-        judge, ceiling = (dict(zip(names, side, strict=False)) for side in (found, found[len(names) :]))
-        return Subset(len(self.items), len(set(self.group)), judge, ceiling)
+        judge = prepare(self.value, self.score, self.human, self.group, self.terms)
+        raters = []
+        for own, others in self.raters:
+            known = np.flatnonzero(np.isfinite(own))
+            given, rest = own[known], others[known]
+            raters.append((known, prepare(given, to_scale(given, self.terms), rest, self.group[known], self.terms)))
+        ceiling = [average([(places, each[name]) for places, each in raters]) for name in TITLES]
+        found = statistics.estimates([*(judge[name] for name in TITLES), *ceiling], self.group)
+        sides = (dict(zip(TITLES, side, strict=False)) for side in (found, found[len(TITLES) :]))
+        return Subset(len(self.items), len(set(self.group)), *sides)
 
     def part(self, values: Mapping[str, float]) -> Subset:
         """The narrow estimates on the items that have one of these values, by id, in place of the judge's."""
         chosen = np.array([place for place, item in enumerate(self.items) if item.id in values], np.intp)
         value = np.array([values[self.items[place].id] for place in chosen])
         human, prompts = self.human[chosen], np.unique(self.group[chosen], return_inverse=True)[1].astype(np.intp)
-
-        def statistics_on(part: Levels) -> list[Statistic]:
-            found = prepare_narrow(value[part], human[part], prompts[part], self.terms)
-            return [found[name] for name in NARROW]
-
-        judge = dict(zip(NARROW, statistics.estimates(statistics_on, prompts), strict=True))
+        prepared = prepare_narrow(value, human, prompts, self.terms)
+        judge = dict(zip(NARROW, statistics.estimates([prepared[name] for name in NARROW], prompts), strict=True))
         return Subset(len(chosen), int(prompts.max(initial=-1)) + 1, judge, {})
 
 
@@ -320,8 +309,7 @@ def lines(
         rater = "" if ceiling.value is None else f"; one rater agrees with the others on {100 * ceiling.value:.0f} %"
         yield f"\nThe judge agrees with people on {100 * judge.value:.0f} % of {judge.n:,} pairs{rater}."
     yield f"\npair accuracy: over pairs of samples of one prompt, rated at least {terms.apart:g} apart; ties count half"
-    parts, resamples = (f"{statistics.BLOCKS} equal parts", f"{RESAMPLES:,} bootstrap resamples")
-    yield f"CI: by {parts if statistics.in_blocks(overall.items, overall.prompts) else resamples} of the prompts"
+    yield f"CI: by {statistics.resamples_of(overall.items):,} bootstrap resamples of the prompts"
     if terms.human_scale:
         low, high = terms.human_scale
         yield f"AUC: does the judge tell samples rated above {terms.threshold:g} from the others?"
@@ -374,7 +362,7 @@ def document(
         "terms": {
             "scale": [scale[0], scale[-1]],
             **{name: getattr(agreement.terms, name) for name in ("human_scale", "threshold", "apart")},
-            **{"resamples": RESAMPLES, "seed": SEED},
+            **{"resamples": statistics.resamples_of(agreement.overall.items), "seed": SEED},
         },
         "overall": asdict(agreement.overall, dict_factory=rounded),
         **by_part,

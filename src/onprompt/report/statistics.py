@@ -19,14 +19,13 @@ Measure = Callable[[Array], Array]  # weights, a row per resample → the statis
 CONSTANT = "one side is constant"
 MIN_ITEMS = 3  # any correlation of two items is 1 or −1
 DIGITS = 9  # to which means are rounded, so that the order of summation breaks no tie
-RESAMPLES, SEED = 1000, 0  # of every interval
+RESAMPLES, FEWEST, SEED = 1000, 200, 0  # of an interval; and of very many items, whose statistics vary less
+LARGE = 4000  # items up to which there are as many resamples; of more their number falls
 MIN_PROMPTS = 5  # fewer have too few distinct resamples for a 95 % interval
 FEW_PROMPTS = f"no interval: fewer than {MIN_PROMPTS} prompts"
 CELLS = 1_000_000  # numbers in an array at a time: 8 MB
 Z = 1.959963984540054  # the 97.5th percentile of the normal distribution
 MANY = 10_000  # prompts from which on a mean is as good as normally distributed
-LARGE = 5000  # items from which on the spread of a statistic among BLOCKS parts gives its standard error
-BLOCKS, SMALLEST = 50, 20  # parts of the prompts, and the prompts in each
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +89,6 @@ def bootstrap_estimate(value: float, draws: Sequence[Array], prompts: int, n: in
     return Estimate(value, float(low), float(high), n)
 
 
-def normal_estimate(value: float, error: float, n: int) -> Estimate:
-    """An estimate whose interval follows from its standard error."""
-    if math.isnan(error):
-        return Estimate(value, n=n, why="no interval: undefined in most parts of the data")
-    return Estimate(value, value - Z * error, value + Z * error, n)
-
-
 def mean_of(values: Array) -> Estimate:
     """The mean of values, one per prompt; its interval is the same in whatever order they come, and mirrors theirs."""
     n = len(values)
@@ -109,7 +101,8 @@ def mean_of(values: Array) -> Estimate:
         low, high = (None if end is None else -end for end in (mirrored.high, mirrored.low))
         return Estimate(mean, low, high, n, mirrored.why)
     if n >= MANY:
-        return normal_estimate(mean, float(values.std(ddof=1)) / n**0.5, n)
+        margin = Z * float(values.std(ddof=1)) / n**0.5
+        return Estimate(mean, mean - margin, mean + margin, n)
     return bootstrap_estimate(mean, [w @ values / n for w in bootstrap_weights(n, n, RESAMPLES, SEED)], n, n)
 
 
@@ -144,50 +137,32 @@ class Statistic:
         return float(self(np.ones((1, items)))[0])
 
 
-def estimates(prepare: Callable[[Levels], Sequence[Statistic]], group: Levels) -> list[Estimate]:
-    """The statistics that `prepare` makes of the items at some places, with intervals over groups of items.
+def resamples_of(items: int) -> int:
+    """How many resamples of some items there are."""
+    return max(FEWEST, min(RESAMPLES, RESAMPLES * LARGE // max(items, 1)))
 
-    By resamples of whole groups; of very many groups, by how far the statistics of equal parts of them are apart.
-    """
-    groups, places = int(group.max(initial=-1)) + 1, np.arange(len(group))
-    prepared = prepare(places)
-    values = [statistic.value(len(group)) for statistic in prepared]
-    found = [Estimate(n=statistic.n, why=statistic.why) for statistic in prepared]
-    defined = [index for index, value in enumerate(values) if math.isfinite(value)]
-    if defined and in_blocks(len(group), groups):
-        part = (np.random.default_rng(SEED).permutation(groups) % BLOCKS)[group]
-        blocks = [places[part == block] for block in range(BLOCKS)]
-        parts = np.array([[each.value(len(block)) for each in prepare(block)] for block in blocks])
-        for index in defined:
-            known = parts[np.isfinite(parts[:, index]), index]
-            error = float(np.std(known, ddof=1)) / len(known) ** 0.5 if len(known) > BLOCKS / 2 else math.nan
-            found[index] = normal_estimate(values[index], error, prepared[index].n)
-        return found
-    draws: list[list[Array]] = [[] for _ in prepared]
-    for drawn in bootstrap_weights(groups, len(group), RESAMPLES, SEED) if defined and groups > 1 else ():
+
+def estimates(measured: Sequence[Statistic], group: Levels) -> list[Estimate]:
+    """Statistics of items, with intervals by resamples of whole groups."""
+    items, groups = len(group), int(group.max(initial=-1)) + 1
+    found = [Estimate(n=statistic.n, why=statistic.why) for statistic in measured]
+    values = [statistic.value(items) for statistic in measured]
+    draws: dict[int, list[Array]] = {index: [] for index, value in enumerate(values) if math.isfinite(value)}
+    for drawn in bootstrap_weights(groups, items, resamples_of(items), SEED) if draws and groups > 1 else ():
         weights = drawn[:, group]
-        for index in defined:
-            draws[index].append(prepared[index](weights))
-    for index in defined:
-        found[index] = bootstrap_estimate(values[index], draws[index], groups, prepared[index].n)
+        for index, own in draws.items():
+            own.append(measured[index](weights))
+    for index, own in draws.items():
+        found[index] = bootstrap_estimate(values[index], own, groups, measured[index].n)
     return found
-
-
-def in_blocks(items: int, groups: int) -> bool:
-    """Whether intervals come from equal parts of the groups, as resampling large data would take minutes."""
-    return items >= LARGE and groups >= BLOCKS * SMALLEST
 
 
 def correlation(x: Sequence[float], y: Sequence[float], names: Sequence[str]) -> Estimate:
     """Spearman's ρ of two lists of numbers, with its interval over the named groups, such as prompts."""
     if len(x) < MIN_ITEMS:
         return Estimate(n=len(x), why=f"only {len(x)} items")
-    first, second, group = np.array(x, float), np.array(y, float), to_groups(names)
-
-    def prepare(places: Levels) -> list[Statistic]:
-        return [Statistic(len(places), CONSTANT, [spearman(first[places], second[places])])]
-
-    return estimates(prepare, group)[0]
+    rho = Statistic(len(x), CONSTANT, [spearman(np.array(x, float), np.array(y, float))])
+    return estimates([rho], to_groups(names))[0]
 
 
 def to_groups(names: Sequence[str]) -> Levels:
