@@ -57,14 +57,14 @@ def agree(
         raise UserError(f"{run.path} has no reviews: {how}")
     scale = parse_scale(human_scale) if human_scale else given.scale
     terms = agreement.Terms(rubric.factors.get("score", range(2)), scale, apart)
-    result = agreement.agreement(rows, given.ratings, terms, run.checks(), given.of_factors)
-    voices = agreement.by_voice(rows, agreement.voice_values(run), given.ratings, terms)
+    voices = agreement.voice_values(run)
+    result = agreement.agreement(rows, given.ratings, terms, run.checks(), given.of_factors, voices)
     corrected = {} if human else corrected_checks(run)
     if json:
-        print_json(agreement.document(result, voices, corrected))
+        print_json(agreement.document(result, corrected))
         return
     echo(given.origin, err=True)
-    echo("\n".join(agreement.lines(result, voices, corrected)))
+    echo("\n".join(agreement.lines(result, corrected)))
 
 
 class GivenRatings(NamedTuple):

@@ -17,7 +17,7 @@ from onprompt.evidence.edits.observations import compare_versions
 from onprompt.report.labels import place_labels
 from onprompt.report.picture import heat
 from onprompt.report.tables import shortened
-from onprompt.report.terminal import cost_words, spread_words
+from onprompt.report.terminal import cost_words, extra_words, spread_words
 from onprompt.report.view import CheckView, Mark, check_view, edit_marks, image_marks
 from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
@@ -27,7 +27,6 @@ from onprompt.vision.image import GAP, decode_image
 ACROSS = 1000  # units of a picture's width in a drawing over it
 LABEL, LETTER = 38.0, 14.6  # units of a label's height, and of a letter's width
 LONGEST = 28  # letters of a label
-ALSO = 12  # further objects that are listed
 CHANGED = "changed"  # the picture of what an edit has changed
 SIDE, IN_FILE, QUALITY = 768, 512, 80  # pixels of the JPEGs of a report, in a folder and in one file
 THUMBNAIL = 224  # pixels of the longest side on a card
@@ -128,9 +127,7 @@ def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
             found = ", ".join(f"{trait.value} ({trait.confidence:.2f})" for trait in evidence.properties)
             yield "The image as a whole is", found
         if evidence.extras:
-            words = [sighting.word for sighting in evidence.extras]
-            counts = [f"{words.count(word)} × {word}" for word in dict.fromkeys(words)]
-            yield "Also detected (no penalty)", ", ".join([*counts[:ALSO], *(["…"] if len(counts) > ALSO else [])])
+            yield "Also detected (no penalty)", extra_words(evidence)
     for name, stated in verdict.stated.items():
         yield f"The model lists ({name})", "; ".join(stated)
     if cost := cost_words(verdict):
