@@ -48,7 +48,7 @@ Kept = TypeVar("Kept")
 Queue = Literal["random", "flagged", "all"]
 SIDE = 1280  # pixels of a picture's longer side, at most
 CACHED = 48  # pictures in memory
-STALE = 1.0  # seconds for which verdicts of a run that is being written may not be noticed
+STALE = 5.0  # seconds for which verdicts of a run that is being written may not be noticed
 KEPT = 256  # things that were read, at most: addresses may name any number of raters and models
 MAX_CHECKS = 100  # of one sample that can be answered: a prompt of 10,000 characters has a thousand
 KEYS = dict(zip(ANSWERS, "ypnu", strict=True))  # the key of each answer to a check
@@ -106,7 +106,7 @@ class ReviewDesk:
         self.settings = load_settings()
         self.picture = lru_cache(CACHED)(self.read_picture)
         self.known: dict[Hashable, Any] = {}  # what was read of the file
-        self.version, self.looked_at, self.stale = -1, 0.0, STALE
+        self.version, self.looked_at = -1, 0.0
         self.seen: set[tuple[str, int]] = set()  # raters and the samples whose verdict they were shown
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class ReviewDesk:
     def cached(self, key: Hashable, read: Callable[[], Kept]) -> Kept:
         """What was read under a key, as long as no other process has changed the file since."""
         now = time.monotonic()
-        if now - self.looked_at > self.stale:
+        if now - self.looked_at > STALE:
             version = self.file.data_version
             self.known = self.known if version == self.version else {}
             self.version, self.looked_at = version, now
@@ -127,13 +127,7 @@ class ReviewDesk:
         return kept
 
     def rows(self) -> Mapping[int, RunRow]:
-        def read() -> dict[int, RunRow]:  # of a run that is being written the more seldom the longer it takes
-            start = time.monotonic()
-            rows = {row.number: row for row in self.run.rows()}
-            self.stale = max(STALE, 20 * (time.monotonic() - start))
-            return rows
-
-        return self.cached("rows", read)
+        return self.cached("rows", lambda: {row.number: row for row in self.run.rows()})
 
     def row(self, number: int) -> RunRow:
         if number not in self.rows():

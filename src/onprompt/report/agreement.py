@@ -13,7 +13,6 @@ from onprompt.report.ratings import Ratings, leave_one_out, mean
 from onprompt.report.statistics import (
     CONSTANT,
     DIGITS,
-    FEW_PROMPTS,
     MIN_ITEMS,
     SEED,
     Array,
@@ -293,10 +292,7 @@ def lines(agreement: Agreement, corrected: Corrected | None = None) -> Iterator[
     yield ""
     sides = [(title, overall.judge[name], overall.ceiling[name]) for name, title in TITLES.items()]
     rows = [(title, str(judge), str(ceiling), judge.why or ceiling.why) for title, judge, ceiling in sides]
-    cells = [(*row, why.replace(FEW_PROMPTS, "")) for *row, why in rows]
-    yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), cells)
-    if cells != rows:  # it is so of every row
-        yield FEW_PROMPTS
+    yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), rows)
     for title, part in agreement.parts.items():
         known = {name: subset for name, subset in part.items() if subset.judge["spearman"].value is not None}
         if known:
