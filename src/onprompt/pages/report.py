@@ -24,13 +24,14 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from onprompt.errors import OnpromptError, UserError
+from onprompt.files import replacing
 from onprompt.pages import rendering
 from onprompt.pages.figures import Column, Entry, Figures, choose, figures, orders, read_columns, read_entries
 from onprompt.pages.verdict_view import PageImage, PictureFiles, PictureView, VerdictView, verdict_view
 from onprompt.report.agreement import TITLES
 from onprompt.report.comparison import ranks
 from onprompt.report.ratings import Ratings
-from onprompt.report.recipe import changed_settings, commands, data_name
+from onprompt.report.recipe import commands, data_name
 from onprompt.report.tables import shortened
 from onprompt.runs.reading import Run
 from onprompt.samples import load_rubric
@@ -97,7 +98,7 @@ def read_report(
 
 
 def recipe(column: Column, options: Sequence[str]) -> dict[str, Any]:
-    """How one run was made: its data, the commands, settings that are not the default, versions and model files."""
+    """How one run was made: its data, the commands with all settings, versions and model files."""
     run, last = column.run, column.run.last
     members = [run.identity, *(run.identity.get("members") or {}).values()]
     weights = [(name, str(value)) for each in members for name, value in (each.get("weights") or {}).items()]
@@ -107,7 +108,6 @@ def recipe(column: Column, options: Sequence[str]) -> dict[str, Any]:
         "data": data_name(last.data),
         "created": last.created,
         "commands": "\n".join(commands(run, options)),
-        "changed": "\n".join(f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in changed_settings(run)),
         "versions": (*last.versions.items(), *weights),
     }
 
@@ -122,7 +122,10 @@ def write(report: Report, out: Path, most: int | None = None) -> Report:
     check_path(out, in_file)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        (write_file if in_file else replace_folder)(report, out)
+        with replacing(out) as new:
+            (write_file if in_file else write_folder)(report, new)
+            if out.is_dir():  # which no other folder can replace
+                shutil.rmtree(out)
     except OSError as error:
         raise UserError(f"can't write the report to {out}: {error.strerror or error}") from error
     return report
@@ -138,21 +141,6 @@ def check_path(out: Path, in_file: bool) -> None:
     ours = page.is_file() and MARK in page.read_bytes()[:2000]
     if not ours and (in_file or any(out.iterdir())):
         raise UserError(f"{out} exists and is not a report of onprompt; choose another name with --out")
-
-
-def replace_folder(report: Report, out: Path) -> None:
-    """Write a new folder beside the old one and put it in its place once it is complete."""
-    new, old = (out.with_name(f".{out.name}.{age}") for age in ("new", "old"))
-    shutil.rmtree(new, ignore_errors=True)  # left by a process that was killed
-    try:
-        write_folder(report, new)
-        if out.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            out.rename(old)
-        new.rename(out)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def write_folder(report: Report, folder: Path) -> None:
@@ -187,9 +175,7 @@ def write_file(report: Report, out: Path) -> None:
         views=views,
         **values(report),
     )
-    new = out.with_name(f".{out.name}.new")
-    new.write_text(html, "utf-8")
-    new.replace(out)
+    out.write_text(html, "utf-8")
 
 
 def values(report: Report) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from onprompt.pages.verdict_view import CHANGED, PageImage, VerdictView, change_
 from onprompt.report.ratings import correlation, mean, rater_summary
 from onprompt.rubrics import guidelines
 from onprompt.runs import reviews
-from onprompt.runs.reading import Run, RunRow, judged_file, paths_of
+from onprompt.runs.reading import Run, RunRow, paths_of
 from onprompt.runs.reviews import (
     ANSWERS,
     MAX_COMMENT,
@@ -38,9 +38,7 @@ from onprompt.runs.reviews import (
     check_rater,
     in_random_order,
 )
-from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
-from onprompt.vision.image import ORIENTATION, decoding_errors, open_image
 from onprompt.wording import plural
 from onprompt.wording.claims import full_claim
 
@@ -103,7 +101,6 @@ class ReviewDesk:
         except OnpromptError:
             self.file.close()
             raise
-        self.settings = load_settings()
         self.picture = lru_cache(CACHED)(self.read_picture)
         self.known: dict[Hashable, Any] = {}  # what was read of the file
         self.version, self.looked_at = -1, 0.0
@@ -187,7 +184,7 @@ class ReviewDesk:
         return {
             "view": view,
             "problem": problem and ("The picture of this sample can't be shown." if hidden else problem),
-            "judged": {factor.name: factor.score for factor in view.factors} if view and not hidden else {},
+            "judged": {name: each.score for name, each in view.verdict.factors.items()} if view and not hidden else {},
             "name": f"Sample {number}" if hidden else row.id,
             "draft": hashlib.sha256(row.id.encode(errors="replace")).hexdigest()[:16],
             "model": "" if hidden else row.model,
@@ -210,36 +207,28 @@ class ReviewDesk:
     def view(self, number: int) -> tuple[VerdictView | None, str]:
         """A verdict as it is drawn, or why it can't be."""
         try:
-            verdict, given, pictures = self.verdict(number)
+            verdict, _, pictures = self.verdict(number)
         except OnpromptError as error:
             return None, str(error)
         shown = {}
-        for each, picture in pictures.items():
+        for each in pictures:
             try:
-                shown[each] = PageImage(f"/image/{number}/{each}", *self.upright_size(picture, given))
+                shown[each] = PageImage(f"/image/{number}/{each}", *self.picture(number, each)[1:])
             except ImageError as error:
                 shown[each] = PageImage(missing=reason(error))
         if "before" in shown and not any(each.missing for each in shown.values()):
             shown[CHANGED] = shown["before"]._replace(url=f"/image/{number}/{CHANGED}")
         return verdict_view(verdict, shown, self.rubric.factors), ""
 
-    def upright_size(self, picture: Picture, given: Mapping[str, Any]) -> tuple[int, int]:
-        """Width and height of a picture, if its file is still what was judged; only its header is decoded."""
-        data, name = judged_file(paths_of(picture, given), picture.sha256, self.settings)
-        with decoding_errors(name):
-            image = open_image(data, name)
-            turned = image.getexif().get(ORIENTATION, 1) >= 5
-            return (image.height, image.width) if turned else image.size
-
-    def read_picture(self, number: int, name: str) -> bytes:
-        """A picture of a sample as a JPEG, whatever its file is; no other file can be asked for."""
+    def read_picture(self, number: int, name: str) -> tuple[bytes, int, int]:
+        """A picture of a sample as a JPEG with its size, whatever its file is; no other file can be asked for."""
         verdict, given, pictures = self.verdict(number)
         if name == CHANGED and "before" in pictures:
-            return encode(change_map(verdict.sample))[0]
+            return encode(change_map(verdict.sample))
         if name not in pictures:
             raise UserError(f"no picture {name[:50]!r}")
         picture = pictures[name]
-        return small(paths_of(picture, given), picture.sha256, SIDE, picture.frame)[0]
+        return small(paths_of(picture, given), picture.sha256, SIDE, picture.frame)
 
     def save(self, number: int, rater: str, review: Review) -> None:
         """Store a review at once; its checks are named by their places in the verdict, and stored by their claims.
@@ -378,7 +367,7 @@ def create_app(desk: ReviewDesk) -> FastAPI:
     @app.get("/image/{number}/{name}")
     def image(number: Number, name: str) -> Response:
         try:
-            data = desk.picture(number, name)
+            data, *_ = desk.picture(number, name)
         except OnpromptError as error:
             return PlainTextResponse(str(error), 404)
         return Response(data, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=600"})

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import cv2
 from PIL import Image
 
-from onprompt import wording
 from onprompt.errors import ImageError, OnpromptError
 from onprompt.evidence.edits.observations import compare_versions
 from onprompt.report.labels import place_labels
 from onprompt.report.picture import heat
 from onprompt.report.tables import shortened
-from onprompt.report.terminal import cost_words, extra_words, spread_words
+from onprompt.report.terminal import cost_words, extra_words
 from onprompt.report.view import CheckView, Mark, check_view, edit_marks, image_marks
 from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
@@ -65,58 +64,38 @@ class PictureView:
         return round(ACROSS * self.shown.height / max(1, self.shown.width), 1)
 
 
-class FactorView(NamedTuple):
-    """The score of a factor with its scale."""
-
-    name: str
-    score: int
-    reason: str
-    spread: str
-    low: int | None = None
-    high: int | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class VerdictView:
     """A verdict, and what a page draws of it."""
 
     verdict: Verdict
-    high: int | None  # the best score of the scale
+    scales: Mapping[str, range]  # of factors, where they are known
     is_edit: bool
-    factors: tuple[FactorView, ...]
     pictures: tuple[PictureView, ...]
     checks: tuple[CheckView, ...]
     located: frozenset[int]  # the places of the checks to which a box belongs
     notes: tuple[tuple[str, str], ...]  # title and text
-    voices: tuple[str, ...]  # of a jury: what each says
 
 
 def verdict_view(
     verdict: Verdict, pictures: Mapping[str, PageImage], scales: Mapping[str, range] | None = None
 ) -> VerdictView:
     """A verdict with the addresses of its pictures by name (image, before, changed, mask), and the rubric's scales."""
-    ends = {factor: (scale[0], scale[-1]) for factor, scale in (scales or {}).items()}
     is_edit = "before" in pictures
     if is_edit:
-        marks = dict(zip(("before", "image", CHANGED), edit_marks(verdict), strict=True))
         titles = {"before": "before", "image": "after", CHANGED: CHANGED}
-        drawn = [lay_out(title, pictures[name], marks[name]) for name, title in titles.items() if name in pictures]
+        versions = zip(titles.items(), edit_marks(verdict), strict=True)
+        drawn = [lay_out(title, pictures[name], marks) for (name, title), marks in versions if name in pictures]
     else:
         drawn = [lay_out("", pictures["image"], image_marks(verdict))]
-    factors = []
-    for key, factor in verdict.factors.items():
-        reason = factor.reason if factor.reason != verdict.summary else ""  # which is not said twice
-        factors.append(FactorView(key, factor.score, reason, spread_words(factor), *ends.get(key, ())))
     return VerdictView(
         verdict=verdict,
-        high=ends.get("score", (None, None))[1],
+        scales=scales or {},
         is_edit=is_edit,
-        factors=tuple(factors),
         pictures=tuple(drawn),
         checks=tuple(check_view(check, is_edit) for check in verdict.checks),
         located=frozenset(place for picture in drawn for box in picture.boxes for place in box.checks),
         notes=tuple(notes(verdict)),
-        voices=tuple(map(wording.voice_words, verdict.voices)),
     )
 
 

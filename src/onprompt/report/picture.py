@@ -159,8 +159,8 @@ class Drawing:
 
 def label_text(mark: Mark) -> str:
     """The word of a sighting, or the text that was read there, and the confidence where it is stated."""
-    name = f'"{latin(mark.label[1:61])}' if mark.label.startswith('"') else latin(mark.label[:60])
-    return f" {name} " if mark.confidence is None else f" {name} {mark.confidence:.2f} "
+    confidence = "" if mark.confidence is None else f"{mark.confidence:.2f} "
+    return f" {latin(mark.label[:60])} {confidence}"
 
 
 def latin(text: str) -> str:
@@ -230,16 +230,6 @@ def draw(verdict: Verdict) -> Image.Image:
     return compose(verdict).painted()
 
 
-def draw_view(view: View, low_confidence: float) -> Image.Image:
-    """The image with its confident sightings."""
-    drawing = Drawing(enlarged(view.picture.pixels))
-    confident = [sighting for sighting in view.sightings if sighting.confidence >= low_confidence]
-    shown = sorted(confident, key=lambda sighting: -sighting.box.area)
-    drawing.boxes([Mark(s.box, Outcome.MATCHED, s.word, confidence=s.confidence) for s in shown])
-    drawing.height = drawing.image.height
-    return drawing.painted()
-
-
 def check_path(path: Path, image: str) -> None:
     """Refuse a bad path before the work is done, not after it."""
     suffix = path.suffix.lower()
@@ -258,8 +248,13 @@ def save(verdict: Verdict, path: Path, caption: bool = True) -> None:
 
 
 def save_view(view: View, path: Path, low_confidence: float) -> None:
-    """Write the image of a view."""
-    write(draw_view(view, low_confidence), path)
+    """Write the image of a view with its confident sightings."""
+    drawing = Drawing(enlarged(view.picture.pixels))
+    confident = [sighting for sighting in view.sightings if sighting.confidence >= low_confidence]
+    shown = sorted(confident, key=lambda sighting: -sighting.box.area)
+    drawing.boxes([Mark(s.box, Outcome.MATCHED, s.word, confidence=s.confidence) for s in shown])
+    drawing.height = drawing.image.height
+    write(drawing.painted(), path)
 
 
 def write(image: Image.Image | str, path: Path) -> None:
