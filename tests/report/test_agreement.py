@@ -10,7 +10,7 @@ from scipy import stats
 
 from onprompt.errors import UserError
 from onprompt.report import agreement as module
-from onprompt.report.agreement import JURY, NARROW, TITLES, Terms, agreement, by_voice
+from onprompt.report.agreement import NARROW, TITLES, Terms, agreement
 from onprompt.report.ratings import Ratings, read
 from onprompt.report.statistics import RESAMPLES, SEED, Estimate, bootstrap_weights, correlation, spearman
 from onprompt.runs.reading import CheckRow, RunRow
@@ -164,11 +164,12 @@ def test_agreement_where_the_judge_is_most_certain() -> None:
 def test_voices_are_measured_beside_their_jury_on_the_same_samples() -> None:
     items, ratings = crowd()
     values = {item.id: item.value or 0.0 for item in items[:100]}
-    voices = by_voice(items, {"same": values, "opposite": {k: -v for k, v in values.items()}}, ratings, Terms(range(5)))
+    said = {"same": values, "opposite": {k: -v for k, v in values.items()}}
+    voices = agreement(items, ratings, Terms(range(5)), voices=said).parts["voices"]
     assert [part.items for part in voices.values()] == [100, 100, 100]
-    same, opposite, jury = (voices[name].judge["spearman"].value for name in ("same", "opposite", JURY))
+    same, opposite, jury = (voices[name].judge["spearman"].value for name in ("same", "opposite", "the jury"))
     assert same == jury == pytest.approx(-(opposite or 0))
-    assert by_voice(items, {}, ratings, Terms(range(5))) == {}
+    assert "voices" not in agreement(items, ratings, Terms(range(5))).parts
 
 
 def test_intervals_of_very_many_items_are_those_of_resamples() -> None:

@@ -1,6 +1,7 @@
 """Rankings, paired tests and their correction: by hand, against scipy, and by their error rate."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -75,7 +76,8 @@ def test_the_exact_test_matches_scipy(seed: int) -> None:
     expected = stats.permutation_test(
         (differences, np.zeros(9)), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf
     )
-    assert module.exact_test(differences) == pytest.approx(expected.pvalue)
+    by_prompt = {str(n): difference for n, difference in enumerate(differences)}
+    assert module.sign_flip_tests([by_prompt, {}], seed)[0] == pytest.approx(expected.pvalue)
 
 
 def test_random_signs_agree_with_the_t_test_and_repeat() -> None:
@@ -88,10 +90,12 @@ def test_random_signs_agree_with_the_t_test_and_repeat() -> None:
 
 def test_random_and_exact_signs_agree() -> None:
     differences = {str(n): value - 0.46 for n, value in enumerate(noise(12))}
-    exact = module.exact_test(np.array(list(differences.values())))
-    random = module.random_tests([differences, differences | {"more": 0.0}], seed=0)
-    assert random == pytest.approx([exact, exact], abs=0.01)
-    assert min(module.random_tests([{str(n): 1.0 for n in range(40)}], seed=0)) == 1 / (module.FLIPS + 1)  # never 0
+    more = {f"more {n}": 0.0 for n in range(10)}
+    exact, random = (module.sign_flip_tests([each], 0)[0] for each in (differences, differences | more))
+    assert random == pytest.approx(exact, abs=0.01)
+    p, none = module.sign_flip_tests([{str(n): 1.0 for n in range(40)}, {}], seed=0)
+    assert p == 1 / (module.FLIPS + 1), "never 0"
+    assert math.isnan(none)
 
 
 def test_holm_by_hand() -> None:

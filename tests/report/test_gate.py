@@ -21,8 +21,7 @@ from onprompt.report.gate import (
     decide,
     decide_drop,
     drop_tests,
-    parse_over,
-    parse_under,
+    parse_rule,
     write_junit,
     write_summary,
 )
@@ -54,7 +53,7 @@ def run_of(rows: list[RunRow], judge: str = "evidence") -> GatedRun:
 
 
 def only(rule: str, rows: list[RunRow], over: bool = False) -> Decision:
-    return decide(parse_over(rule) if over else parse_under(rule), rows)
+    return decide(parse_rule(rule, over), rows)
 
 
 # ---- conditions ----------------------------------------------------------------------------------------------------
@@ -98,12 +97,12 @@ def test_what_has_no_verdict_is_in_no_mean_but_counted() -> None:
 def test_a_limit_off_the_scale_is_refused() -> None:
     for rule in ("value=1.5", "value=-.1", "coverage=2@.5", "score=5@.9", "score=-1", "score=4.1"):
         with pytest.raises(UserError, match=r"--fail-under .*: the limit must be from 0 to [14]$"):
-            decide(parse_under(rule), values(0.5), "verify")
+            decide(parse_rule(rule), values(0.5), "verify")
 
 
 def test_a_limit_is_not_met_by_nothing() -> None:
     for rows in ([], [RunRow("e", "p", error="gone")]):
-        assert not [rule for rule in ("value=.1", "score=0@.5") if decide(parse_under(rule), rows, "verify").met]
+        assert not [rule for rule in ("value=.1", "score=0@.5") if decide(parse_rule(rule), rows, "verify").met]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +125,7 @@ def test_conditions_that_can_not_be_are_refused(options: dict[str, Any], message
 def test_a_bad_condition_says_what_it_should_be() -> None:
     for rule in ("value", "value=", "value=x", "score=3@0", "score=3@1.1", "score=3@.9@.8", "=1"):
         with pytest.raises(UserError, match="such as"):
-            parse_under(rule)
+            parse_rule(rule)
     with pytest.raises(UserError, match="did you mean 'value'"):
         only("valu=.5", values(0.5))
 

@@ -5,7 +5,8 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onprompt.report.labels import distinct, place_labels
+from onprompt.report.labels import place_labels
+from onprompt.report.view import distinct
 from onprompt.types import Box, Sighting
 
 PAGE = (900.0, 600.0)

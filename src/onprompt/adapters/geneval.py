@@ -105,15 +105,11 @@ def write(path: str | Path, judged: Iterable[tuple[Generated, Result]]) -> Writt
             else:
                 fields, target = {"why": missing_reason(result)}, other
                 left_out += 1
-            target.write(json.dumps({**image_fields(image), **fields}, ensure_ascii=False) + "\n")
+            # GenEval distinguishes prompts by the text of `metadata`.
+            about = {name: image.metadata[name] for name in ("tag", "prompt")}
+            entry = {"filename": str(image.path), **about, "metadata": json.dumps(image.metadata), **fields}
+            target.write(json.dumps(entry, ensure_ascii=False) + "\n")
     return Written(results, left_out)
-
-
-def image_fields(image: Generated) -> dict[str, Any]:
-    """The fields that say what was judged; GenEval distinguishes prompts by the text of `metadata`."""
-    metadata = image.metadata
-    about = {name: metadata[name] for name in ("tag", "prompt")}
-    return {"filename": str(image.path), **about, "metadata": json.dumps(metadata)}
 
 
 def judgement(verdict: Verdict) -> dict[str, Any]:

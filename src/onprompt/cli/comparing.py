@@ -55,13 +55,12 @@ def agree(
         how = f"rate some verdicts with `onprompt review {run.path}`, or name ratings with --human"
         raise UserError(f"{run.path} has no reviews: {how}")
     terms = agreement.Terms(rubric.factors.get("score", range(2)), given.scale, apart)
-    result = agreement.agreement(rows, given.ratings, terms, run.checks(), given.of_factors)
-    voices = agreement.by_voice(rows, agreement.voice_values(run), given.ratings, terms)
+    voices = agreement.voice_values(run)
+    result = agreement.agreement(rows, given.ratings, terms, run.checks(), given.of_factors, voices)
     corrected = {} if human else corrected_checks(run)
     if not json:
         echo(given.origin, err=True)
-    of = result, voices, corrected
-    print_result(json, lambda: agreement.document(*of), agreement.lines(*of))
+    print_result(json, lambda: agreement.document(result, corrected), agreement.lines(result, corrected))
 
 
 class GivenRatings(NamedTuple):

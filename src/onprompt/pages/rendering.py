@@ -9,7 +9,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from onprompt.wording import plural
+from onprompt.report.terminal import spread_words
+from onprompt.wording import plural, voice_words
 from onprompt.wording.labels import SIGNS, error_words
 from onprompt.wording.terminal import printable
 
@@ -41,6 +42,8 @@ def environment() -> Environment:
         "number": lambda value, digits=2: "–" if value is None else f"{value:,.{digits}f}",
         "error_words": error_words,
         "plural": plural,
+        "spread_words": spread_words,
+        "voice_words": voice_words,
     }
     made.globals |= {"signs": SIGNS, "long": LONG, "version": metadata.version("onprompt")}
     return made

@@ -11,11 +11,12 @@ import os
 import shutil
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,21 +24,24 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from onprompt.errors import OnpromptError, UserError
+from onprompt.files import replacing
 from onprompt.pages import rendering
 from onprompt.pages.figures import Column, Entry, Figures, choose, figures, orders, read_columns, read_entries
 from onprompt.pages.verdict_view import PageImage, PictureFiles, PictureView, VerdictView, verdict_view
 from onprompt.report.agreement import TITLES
 from onprompt.report.comparison import ranks
 from onprompt.report.ratings import Ratings
-from onprompt.report.recipe import changed_settings, commands, data_name
+from onprompt.report.recipe import commands, data_name
 from onprompt.report.tables import shortened
 from onprompt.runs.reading import Run
 from onprompt.samples import load_rubric
+from onprompt.types import Rubric
 from onprompt.wording import plural
 from onprompt.wording.labels import KINDS
 from onprompt.wording.terminal import printable
 
-SEVERAL, MAX_PROCESSES = 40, 61  # prompts from which processes are worth it; as many as Windows can wait for
+SEVERAL, SHARE = 40, 8  # prompts from which processes are worth it, and that one makes at a time
+MAX_PROCESSES = 61  # as many as Windows can wait for
 FOLDERS = ("samples", "pictures", "data")
 SCRIPTS = ("evidence.js", "gallery.js")
 STRIP = 6  # samples of each order on the first page
@@ -94,7 +98,7 @@ def read_report(
 
 
 def recipe(column: Column, options: Sequence[str]) -> dict[str, Any]:
-    """How one run was made: its data, the commands, settings that are not the default, versions and model files."""
+    """How one run was made: its data, the commands with all settings, versions and model files."""
     run, last = column.run, column.run.last
     members = [run.identity, *(run.identity.get("members") or {}).values()]
     weights = [(name, str(value)) for each in members for name, value in (each.get("weights") or {}).items()]
@@ -104,7 +108,6 @@ def recipe(column: Column, options: Sequence[str]) -> dict[str, Any]:
         "data": data_name(last.data),
         "created": last.created,
         "commands": "\n".join(commands(run, options)),
-        "changed": "\n".join(f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in changed_settings(run)),
         "versions": (*last.versions.items(), *weights),
     }
 
@@ -119,7 +122,10 @@ def write(report: Report, out: Path, most: int | None = None) -> Report:
     check_path(out, in_file)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        (write_file if in_file else replace_folder)(report, out)
+        with replacing(out) as new:
+            (write_file if in_file else write_folder)(report, new)
+            if out.is_dir():  # which no other folder can replace
+                shutil.rmtree(out)
     except OSError as error:
         raise UserError(f"can't write the report to {out}: {error.strerror or error}") from error
     return report
@@ -135,21 +141,6 @@ def check_path(out: Path, in_file: bool) -> None:
     ours = page.is_file() and MARK in page.read_bytes()[:2000]
     if not ours and (in_file or any(out.iterdir())):
         raise UserError(f"{out} exists and is not a report of onprompt; choose another name with --out")
-
-
-def replace_folder(report: Report, out: Path) -> None:
-    """Write a new folder beside the old one and put it in its place once it is complete."""
-    new, old = (out.with_name(f".{out.name}.{age}") for age in ("new", "old"))
-    shutil.rmtree(new, ignore_errors=True)  # left by a process that was killed
-    try:
-        write_folder(report, new)
-        if out.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            out.rename(old)
-        new.rename(out)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def write_folder(report: Report, folder: Path) -> None:
@@ -184,9 +175,7 @@ def write_file(report: Report, out: Path) -> None:
         views=views,
         **values(report),
     )
-    new = out.with_name(f".{out.name}.new")
-    new.write_text(html, "utf-8")
-    new.replace(out)
+    out.write_text(html, "utf-8")
 
 
 def values(report: Report) -> dict[str, Any]:
@@ -288,119 +277,106 @@ class Judged(NamedTuple):
     text: str = ""
 
 
-Job = tuple[Page, ...]  # samples of one prompt, which are shown on each other's pages
+Group = Sequence[Page]  # samples of one prompt, which are shown on each other's pages
 MadePage = tuple[int, PageImage, str]  # the sample's index and thumbnail, and its HTML for one file
-Runs = tuple[tuple[str, Run], ...]  # each with its name
+Opened = Sequence[tuple[str, Run, Rubric]]  # runs with their names
 
 
 def make_samples(report: Report, folder: Path | None) -> list[str]:
     """Make the page of every sample, and tell each its thumbnail; the pages themselves if there is no folder."""
     known = {entry.index: entry for entry in report.shown}
-    groups: dict[str, list[Page]] = {}
+    by_prompt: dict[str, list[Page]] = {}
     for entry in report.shown:
         entry.address = f"samples/{entry.index:06}.html" if folder else f"#s{entry.index}"
     addresses = ["", *(entry.address.removeprefix("samples/") for entry in report.shown), ""]
     for place, entry in enumerate(report.shown, 1):
         page = Page(entry, place, addresses[place - 1], addresses[place + 1])
-        groups.setdefault(entry.prompt or f"\0{entry.id}", []).append(page)
-    jobs: list[Job] = []
-    for group in groups.values():
+        by_prompt.setdefault(entry.prompt or f"\0{entry.id}", []).append(page)
+    groups: list[Group] = []
+    for group in by_prompt.values():
         group.sort(key=lambda page: page.entry.first.model)
-        jobs += [tuple(group[start : start + TOGETHER]) for start in range(0, len(group), TOGETHER)]
-    runs = tuple((column.name, column.run) for column in report.columns)
+        groups += [group[start : start + TOGETHER] for start in range(0, len(group), TOGETHER)]
+    runs = [(column.name, column.run) for column in report.columns]
     views = []
-    for index, picture, html in make_pages((runs, folder, len(known)), jobs):
+    for index, picture, html in in_processes(partial(make_pages, runs, folder, len(known)), groups):
         known[index].picture = picture
         views.append(html)
     return views
 
 
-def make_pages(plan: tuple[Runs, Path | None, int], jobs: Sequence[Job]) -> Iterator[MadePage]:
+def in_processes(make: Callable[[Sequence[Group]], list[MadePage]], groups: Sequence[Group]) -> Iterator[MadePage]:
     """Make all pages, many of them in several processes."""
     workers = min(os.cpu_count() or 1, MAX_PROCESSES)
-    if len(jobs) < SEVERAL or workers < 2:
-        with closing(PageMaker(*plan)) as make:
-            for job in jobs:
-                yield from make(job)
+    if len(groups) < SEVERAL or workers < 2:
+        yield from make(groups)
         return
+    shares = [groups[start : start + SHARE] for start in range(0, len(groups), SHARE)]
     spawn = get_context("spawn")  # the only way that is safe beside threads
     try:
-        with ProcessPoolExecutor(workers, spawn, begin, plan) as pool:
-            for pages in pool.map(make_page, jobs, chunksize=8):
+        with ProcessPoolExecutor(workers, spawn, end_with_parent) as pool:
+            for pages in pool.map(make, shares):
                 yield from pages
     except BrokenProcessPool as error:
         raise OnpromptError("a process that makes pages was ended from outside; is there too little memory?") from error
 
 
-makers: list[PageMaker] = []  # the one of this process
+def end_with_parent() -> None:
+    """Let a process end with the one that started it, however that ends: nobody else would tell it."""
 
-
-def begin(*plan: Any) -> None:
-    """Make a process ready; it ends with the one that started it, however that ends: nobody else would tell it."""
-    makers.append(PageMaker(*plan))
-    parent = parent_process()
-
-    def end_with_parent() -> None:
-        if parent:
+    def wait() -> None:
+        if parent := parent_process():
             parent.join()
             os._exit(1)
 
-    threading.Thread(target=end_with_parent, daemon=True).start()
+    threading.Thread(target=wait, daemon=True).start()
 
 
-def make_page(job: Job) -> list[MadePage]:
-    """Make pages in a process that is ready."""
-    return makers[0](job)
+def make_pages(
+    runs: Sequence[tuple[str, Run]], folder: Path | None, total: int, groups: Sequence[Group]
+) -> list[MadePage]:
+    """Make the pages of some prompts with their pictures, and write both if there is a folder."""
+    with ExitStack() as stack:
+        opened = [(name, stack.enter_context(run), load_rubric(run.rubric)) for name, run in runs]
+        return [page for group in groups for page in make_group(opened, folder, total, group)]
 
 
-class PageMaker:
-    """Makes pages from run files, which it keeps open; without a folder they are returned, with their pictures."""
+def make_group(runs: Opened, folder: Path | None, total: int, group: Group) -> Iterator[MadePage]:
+    """The pages of one prompt."""
+    judged: list[list[Judged]] = []
+    for page in group:
+        files = PictureFiles(folder, page.entry.index)
+        own = [judge(run, rubric, page.entry, place, files) for place, (_, run, rubric) in enumerate(runs)]
+        whole = next((each for each in own if not each.picture.shown.missing), own[0])
+        page.entry.picture = files.thumbnail(whole.picture.shown)
+        judged.append(own)
+    for page, own in zip(group, judged, strict=True):
+        entry, named = page.entry, list(zip([name for name, *_ in runs], own, strict=True))
+        others = [other.entry for other in group if other is not page]
+        about = {"page": page, "judged": named, "others": others, "total": total}
+        html = "" if folder else rendering.render("sample_view.html", root="", **about)
+        if folder:
+            links = [(name, f"../{address}") for name, address in LINKS]
+            about |= {"csp": rendering.policy(), "root": "../", "links": links, "home": "../index.html"}
+            text = rendering.render("sample.html", title=entry.prompt[:80] or entry.id[:80], **about)
+            (folder / entry.address).write_text(text, "utf-8")
+        yield entry.index, entry.picture, html
 
-    def __init__(self, runs: Runs, folder: Path | None, total: int) -> None:
-        self.folder, self.total, self.stack = folder, total, ExitStack()
-        self.runs = [(name, self.stack.enter_context(run), load_rubric(run.rubric)) for name, run in runs]
 
-    def close(self) -> None:
-        self.stack.close()
-
-    def __call__(self, job: Job) -> list[MadePage]:
-        """Make the pages of a prompt with their pictures, and write both if there is a folder."""
-        judged: list[list[Judged]] = []
-        for page in job:
-            files = PictureFiles(self.folder, page.entry.index)
-            own = [self.judge(place, page.entry, files) for place in range(len(self.runs))]
-            whole = next((each for each in own if not each.picture.shown.missing), own[0])
-            page.entry.picture = files.thumbnail(whole.picture.shown)
-            judged.append(own)
-        made = []
-        for page, own in zip(job, judged, strict=True):
-            entry, named = page.entry, list(zip([name for name, *_ in self.runs], own, strict=True))
-            others = [other.entry for other in job if other is not page]
-            about = {"page": page, "judged": named, "others": others, "total": self.total}
-            html = "" if self.folder else rendering.render("sample_view.html", root="", **about)
-            if self.folder:
-                links = [(name, f"../{address}") for name, address in LINKS]
-                about |= {"csp": rendering.policy(), "root": "../", "links": links, "home": "../index.html"}
-                text = rendering.render("sample.html", title=entry.prompt[:80] or entry.id[:80], **about)
-                (self.folder / entry.address).write_text(text, "utf-8")
-            made.append((entry.index, entry.picture, html))
-        return made
-
-    def judge(self, place: int, sample: Entry, files: PictureFiles) -> Judged:
-        """What one run says of a sample."""
-        row, (_, run, rubric) = sample.results[place], self.runs[place]
-        if row is None:
-            return Judged(None, PictureView("", PageImage(missing="the run has no such sample")), "Not in this run.")
-        given: Mapping[str, Any] = {}
-        try:
-            with run.opened() as file:
-                given = file.read(row.given, Mapping[str, Any])
-            if row.value is not None:
-                verdict = run.verdict(sample.id)
-                view = verdict_view(verdict, files.show_all(verdict, given), rubric.factors)
-                return Judged(view, view.pictures[1 if view.is_edit else 0])
-            why = row.why_none if row.error else NOT_JUDGED
-        except OnpromptError as error:  # damaged, or of an earlier version
-            why = str(error)
-        picture = PictureView("", files.show_file(given.get(rubric.picture), row.image_sha256))
-        return Judged(None, picture, why, row.text)
+def judge(run: Run, rubric: Rubric, sample: Entry, place: int, files: PictureFiles) -> Judged:
+    """What one run says of a sample."""
+    row = sample.results[place]
+    if row is None:
+        return Judged(None, PictureView("", PageImage(missing="the run has no such sample")), "Not in this run.")
+    given: Mapping[str, Any] = {}
+    try:
+        with run.opened() as file:
+            given = file.read(row.given, Mapping[str, Any])
+        if row.value is not None:
+            verdict = run.verdict(sample.id)
+            view = verdict_view(verdict, files.show_all(verdict, given), rubric.factors)
+            return Judged(view, view.pictures[1 if view.is_edit else 0])
+        why = row.why_none if row.error else NOT_JUDGED
+    except OnpromptError as error:  # damaged, or of an earlier version
+        why = str(error)
+    picture = PictureView("", files.show_file(given.get(rubric.picture), row.image_sha256))
+    return Judged(None, picture, why, row.text)

@@ -28,7 +28,7 @@ from onprompt.pages.verdict_view import CHANGED, PageImage, VerdictView, change_
 from onprompt.report.ratings import correlation, mean, rater_summary
 from onprompt.rubrics import guidelines
 from onprompt.runs import reviews
-from onprompt.runs.reading import Run, RunRow, judged_file, paths_of
+from onprompt.runs.reading import Run, RunRow, paths_of
 from onprompt.runs.reviews import (
     ANSWERS,
     MAX_COMMENT,
@@ -38,9 +38,7 @@ from onprompt.runs.reviews import (
     check_rater,
     in_random_order,
 )
-from onprompt.settings import load as load_settings
 from onprompt.types import Picture, Rubric, Verdict
-from onprompt.vision.image import ORIENTATION, decoding_errors, open_image
 from onprompt.wording import plural
 from onprompt.wording.claims import full_claim
 
@@ -48,7 +46,7 @@ Kept = TypeVar("Kept")
 Queue = Literal["random", "flagged", "all"]
 SIDE = 1280  # pixels of a picture's longer side, at most
 CACHED = 48  # pictures in memory
-STALE = 1.0  # seconds for which verdicts of a run that is being written may not be noticed
+STALE = 5.0  # seconds for which verdicts of a run that is being written may not be noticed
 KEPT = 256  # things that were read, at most: addresses may name any number of raters and models
 MAX_CHECKS = 100  # of one sample that can be answered: a prompt of 10,000 characters has a thousand
 KEYS = dict(zip(ANSWERS, "ypnu", strict=True))  # the key of each answer to a check
@@ -103,10 +101,9 @@ class ReviewDesk:
         except OnpromptError:
             self.file.close()
             raise
-        self.settings = load_settings()
         self.picture = lru_cache(CACHED)(self.read_picture)
         self.known: dict[Hashable, Any] = {}  # what was read of the file
-        self.version, self.looked_at, self.stale = -1, 0.0, STALE
+        self.version, self.looked_at = -1, 0.0
         self.seen: set[tuple[str, int]] = set()  # raters and the samples whose verdict they were shown
 
     def close(self) -> None:
@@ -116,7 +113,7 @@ class ReviewDesk:
     def cached(self, key: Hashable, read: Callable[[], Kept]) -> Kept:
         """What was read under a key, as long as no other process has changed the file since."""
         now = time.monotonic()
-        if now - self.looked_at > self.stale:
+        if now - self.looked_at > STALE:
             version = self.file.data_version
             self.known = self.known if version == self.version else {}
             self.version, self.looked_at = version, now
@@ -127,13 +124,7 @@ class ReviewDesk:
         return kept
 
     def rows(self) -> Mapping[int, RunRow]:
-        def read() -> dict[int, RunRow]:  # of a run that is being written the more seldom the longer it takes
-            start = time.monotonic()
-            rows = {row.number: row for row in self.run.rows()}
-            self.stale = max(STALE, 20 * (time.monotonic() - start))
-            return rows
-
-        return self.cached("rows", read)
+        return self.cached("rows", lambda: {row.number: row for row in self.run.rows()})
 
     def row(self, number: int) -> RunRow:
         if number not in self.rows():
@@ -193,7 +184,7 @@ class ReviewDesk:
         return {
             "view": view,
             "problem": problem and ("The picture of this sample can't be shown." if hidden else problem),
-            "judged": {factor.name: factor.score for factor in view.factors} if view and not hidden else {},
+            "judged": {name: each.score for name, each in view.verdict.factors.items()} if view and not hidden else {},
             "name": f"Sample {number}" if hidden else row.id,
             "draft": hashlib.sha256(row.id.encode(errors="replace")).hexdigest()[:16],
             "model": "" if hidden else row.model,
@@ -216,36 +207,28 @@ class ReviewDesk:
     def view(self, number: int) -> tuple[VerdictView | None, str]:
         """A verdict as it is drawn, or why it can't be."""
         try:
-            verdict, given, pictures = self.verdict(number)
+            verdict, _, pictures = self.verdict(number)
         except OnpromptError as error:
             return None, str(error)
         shown = {}
-        for each, picture in pictures.items():
+        for each in pictures:
             try:
-                shown[each] = PageImage(f"/image/{number}/{each}", *self.upright_size(picture, given))
+                shown[each] = PageImage(f"/image/{number}/{each}", *self.picture(number, each)[1:])
             except ImageError as error:
                 shown[each] = PageImage(missing=reason(error))
         if "before" in shown and not any(each.missing for each in shown.values()):
             shown[CHANGED] = shown["before"]._replace(url=f"/image/{number}/{CHANGED}")
         return verdict_view(verdict, shown, self.rubric.factors), ""
 
-    def upright_size(self, picture: Picture, given: Mapping[str, Any]) -> tuple[int, int]:
-        """Width and height of a picture, if its file is still what was judged; only its header is decoded."""
-        data, name = judged_file(paths_of(picture, given), picture.sha256, self.settings)
-        with decoding_errors(name):
-            image = open_image(data, name)
-            turned = image.getexif().get(ORIENTATION, 1) >= 5
-            return (image.height, image.width) if turned else image.size
-
-    def read_picture(self, number: int, name: str) -> bytes:
-        """A picture of a sample as a JPEG, whatever its file is; no other file can be asked for."""
+    def read_picture(self, number: int, name: str) -> tuple[bytes, int, int]:
+        """A picture of a sample as a JPEG with its size, whatever its file is; no other file can be asked for."""
         verdict, given, pictures = self.verdict(number)
         if name == CHANGED and "before" in pictures:
-            return encode(change_map(verdict.sample))[0]
+            return encode(change_map(verdict.sample))
         if name not in pictures:
             raise UserError(f"no picture {name[:50]!r}")
         picture = pictures[name]
-        return small(paths_of(picture, given), picture.sha256, SIDE, picture.frame)[0]
+        return small(paths_of(picture, given), picture.sha256, SIDE, picture.frame)
 
     def save(self, number: int, rater: str, review: Review) -> None:
         """Store a review at once; its checks are named by their places in the verdict, and stored by their claims.
@@ -384,7 +367,7 @@ def create_app(desk: ReviewDesk) -> FastAPI:
     @app.get("/image/{number}/{name}")
     def image(number: Number, name: str) -> Response:
         try:
-            data = desk.picture(number, name)
+            data, *_ = desk.picture(number, name)
         except OnpromptError as error:
             return PlainTextResponse(str(error), 404)
         return Response(data, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=600"})

@@ -11,24 +11,22 @@ from typing import Any, NamedTuple
 import cv2
 from PIL import Image
 
-from onprompt import wording
 from onprompt.errors import ImageError, OnpromptError
 from onprompt.evidence.edits.observations import compare_versions
-from onprompt.report.edit_picture import change_of, heat, is_about
-from onprompt.report.labels import distinct, located, place_labels
-from onprompt.report.terminal import WORST_FIRST, cost_words, spread_words, worst
+from onprompt.report.labels import place_labels
+from onprompt.report.picture import heat
+from onprompt.report.tables import shortened
+from onprompt.report.terminal import cost_words, extra_words
+from onprompt.report.view import CheckView, Mark, check_view, edit_marks, image_marks
 from onprompt.runs.reading import judged_file, paths_of
 from onprompt.settings import Settings, load
-from onprompt.types import Box, Check, Found, Outcome, Sample, Sighting, Verdict
+from onprompt.types import Sample, Verdict
 from onprompt.vision.image import GAP, decode_image
-from onprompt.wording.labels import OUTCOMES
 
 ACROSS = 1000  # units of a picture's width in a drawing over it
 LABEL, LETTER = 38.0, 14.6  # units of a label's height, and of a letter's width
 LONGEST = 28  # letters of a label
-ALSO = 12  # further objects that are listed
 CHANGED = "changed"  # the picture of what an edit has changed
-CHANGES = {"kept": "kept", "as asked": "matched", "not asked for": "unasked", "not done": "missing"}
 SIDE, IN_FILE, QUALITY = 768, 512, 80  # pixels of the JPEGs of a report, in a folder and in one file
 THUMBNAIL = 224  # pixels of the longest side on a card
 
@@ -42,16 +40,15 @@ class PageImage(NamedTuple):
     missing: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BoxView:
+class BoxView(NamedTuple):
     """A box over a picture, in units of its drawing, with its label and the checks that it belongs to."""
 
-    kind: str  # an outcome, or of an edit: kept, matched, unasked, missing, region
-    label: str = ""
-    title: str = ""
-    checks: tuple[int, ...] = ()
-    place: tuple[float, ...] = ()  # x, y, width and height
-    label_place: tuple[float, ...] = ()  # x, y and width
+    kind: str
+    label: str
+    title: str
+    checks: tuple[int, ...]
+    place: tuple[float, ...]  # x, y, width and height
+    label_place: tuple[float, ...]  # x, y and width; empty without a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,78 +64,39 @@ class PictureView:
         return round(ACROSS * self.shown.height / max(1, self.shown.width), 1)
 
 
-class CheckView(NamedTuple):
-    """One check in words."""
-
-    kind: str
-    asked: str
-    found: str
-    outcome: str
-    word: str  # for the outcome
-    probability: float
-    source: str
-    located: bool  # whether a box belongs to it
-    numbers: tuple[int, int | None] | None  # how many are asked for
-
-
-class FactorView(NamedTuple):
-    """The score of a factor with its scale."""
-
-    name: str
-    score: int
-    reason: str
-    spread: str
-    low: int | None = None
-    high: int | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class VerdictView:
     """A verdict, and what a page draws of it."""
 
     verdict: Verdict
-    high: int | None  # the best score of the scale
+    scales: Mapping[str, range]  # of factors, where they are known
     is_edit: bool
-    factors: tuple[FactorView, ...]
     pictures: tuple[PictureView, ...]
     checks: tuple[CheckView, ...]
+    located: frozenset[int]  # the places of the checks to which a box belongs
     notes: tuple[tuple[str, str], ...]  # title and text
-    voices: tuple[str, ...]  # of a jury: what each says
 
 
 def verdict_view(
     verdict: Verdict, pictures: Mapping[str, PageImage], scales: Mapping[str, range] | None = None
 ) -> VerdictView:
     """A verdict with the addresses of its pictures by name (image, before, changed, mask), and the rubric's scales."""
-    ends = {factor: (scale[0], scale[-1]) for factor, scale in (scales or {}).items()}
     is_edit = "before" in pictures
-    drawn = draw_versions(verdict, pictures) if is_edit else [draw_picture(verdict, pictures["image"])]
-    boxed = {place for picture in drawn for box in picture.boxes for place in box.checks}
-    factors = []
-    for key, factor in verdict.factors.items():
-        reason = factor.reason if factor.reason != verdict.summary else ""  # which is not said twice
-        factors.append(FactorView(key, factor.score, reason, spread_words(factor), *ends.get(key, ())))
+    if is_edit:
+        titles = {"before": "before", "image": "after", CHANGED: CHANGED}
+        versions = zip(titles.items(), edit_marks(verdict), strict=True)
+        drawn = [lay_out(title, pictures[name], marks) for (name, title), marks in versions if name in pictures]
+    else:
+        drawn = [lay_out("", pictures["image"], image_marks(verdict))]
     return VerdictView(
         verdict=verdict,
-        high=ends.get("score", (None, None))[1],
+        scales=scales or {},
         is_edit=is_edit,
-        factors=tuple(factors),
         pictures=tuple(drawn),
-        checks=tuple(check_view(check, place in boxed, is_edit) for place, check in enumerate(verdict.checks)),
+        checks=tuple(check_view(check, is_edit) for check in verdict.checks),
+        located=frozenset(place for picture in drawn for box in picture.boxes for place in box.checks),
         notes=tuple(notes(verdict)),
-        voices=tuple(map(wording.voice_words, verdict.voices)),
     )
-
-
-def check_view(check: Check, located: bool, is_edit: bool) -> CheckView:
-    """A check in words."""
-    claim, missing = check.claim, "nothing changed" if is_edit else "none"
-    found = missing if check.finding.kind is Found.MISSING else wording.finding_words(check)
-    source = "" if check.source == "none" else check.source
-    numbers = (claim.count.low, claim.count.high) if claim.count else None
-    word = OUTCOMES[check.outcome][is_edit]
-    about = claim.kind, wording.full_claim(claim), found, check.outcome.value, word
-    return CheckView(*about, check.probability, source, located, numbers)
 
 
 def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
@@ -148,90 +106,33 @@ def notes(verdict: Verdict) -> Iterable[tuple[str, str]]:
             found = ", ".join(f"{trait.value} ({trait.confidence:.2f})" for trait in evidence.properties)
             yield "The image as a whole is", found
         if evidence.extras:
-            words = [sighting.word for sighting in evidence.extras]
-            counts = [f"{words.count(word)} × {word}" for word in dict.fromkeys(words)]
-            yield "Also detected (no penalty)", ", ".join([*counts[:ALSO], *(["…"] if len(counts) > ALSO else [])])
+            yield "Also detected (no penalty)", extra_words(evidence)
     for name, stated in verdict.stated.items():
         yield f"The model lists ({name})", "; ".join(stated)
     if cost := cost_words(verdict):
         yield "Answers", ", ".join(cost)
 
 
-def draw_picture(verdict: Verdict, shown: PageImage) -> PictureView:
-    """The judged picture with a box for each sighting that was chosen, and for text; the rest below, without labels."""
-    chosen = [(seen, place) for place, check in enumerate(verdict.checks) for seen in located(verdict, check)]
-    sightings = [sighting for sighting, _ in chosen]
-    same = distinct(sightings)
-    extras = verdict.prompt_evidence.extras if verdict.prompt_evidence else ()
-    boxes = [(seen.box, BoxView("kept", title=f"{seen.word}, not in the prompt")) for seen in extras]
-    for index in sorted(set(same), key=lambda index: -sightings[index].box.area):
-        places = {chosen[other][1] for other, first in enumerate(same) if first == index}
-        boxes.append(sighting_box(verdict, sightings[index], sorted(places)))
-    return lay_out("", shown, boxes)
-
-
-def sighting_box(verdict: Verdict, sighting: Sighting, places: Sequence[int]) -> tuple[Box, BoxView]:
-    """A box with all checks of the objects that the sighting was chosen for."""
-    things = {verdict.checks[place].thing for place in places} - {None}
-    names = {verdict.checks[place].claim.value for place in places}
-    about = [
-        place
-        for place, check in enumerate(verdict.checks)
-        if place in places or check.thing in things or (check.claim.target and check.claim.target in names)
-    ]
-    kind = min((worst(verdict, thing) for thing in things if thing is not None), key=WORST_FIRST.index, default=None)
-    text = f'"{sighting.text}"' if sighting.text else sighting.word
-    traits = ", ".join(trait.value for trait in sighting.traits)
-    title = f"{text}, confidence {sighting.confidence:.2f}" + (f": {traits}" if traits else "")
-    outcome = kind if kind and not sighting.text else verdict.checks[places[0]].outcome
-    return sighting.box, BoxView(outcome.value, text, title, tuple(about))
-
-
-def draw_versions(verdict: Verdict, pictures: Mapping[str, PageImage]) -> list[PictureView]:
-    """Both versions of an edited picture, with what was kept, asked for, or not; and what changed, if it is there."""
-    evidence = verdict.edit_evidence
-    before: list[tuple[Box, BoxView]] = []
-    after: list[tuple[Box, BoxView]] = []
-    for change in evidence.objects if evidence else ():
-        about = [p for p, c in enumerate(verdict.checks) if c.thing is not None and is_about(change, c.thing, verdict)]
-        kind = CHANGES[change_of(change, verdict)]
-        for boxes, sighting in ((before, change.before), (after, change.after)):
-            if sighting:
-                became = change.kind
-                label = sighting.word if became == "unchanged" else f"{sighting.word}: {became}"
-                title = f"{sighting.word}, {became}, confidence {sighting.confidence:.2f}"
-                boxes.append((sighting.box, BoxView(kind, label, title, tuple(about))))
-    for place, check in enumerate(verdict.checks):
-        if check.outcome is Outcome.MISSING and check.box:
-            label = f"not done: {check.claim.kind}"
-            after.append((check.box, BoxView("missing", label, label, (place,))))
-    drawn = [lay_out("before", pictures["before"], before), lay_out("after", pictures["image"], after)]
-    if CHANGED in pictures:
-        regions = [
-            (box, BoxView("region", title="a region that changed")) for box in (evidence.regions if evidence else ())
-        ]
-        drawn.append(lay_out(CHANGED, pictures[CHANGED], regions))
-    return drawn
-
-
-def lay_out(title: str, shown: PageImage, boxes: Sequence[tuple[Box, BoxView]]) -> PictureView:
+def lay_out(title: str, shown: PageImage, marks: Sequence[Mark]) -> PictureView:
     """A picture with its boxes in units of the drawing, and labels that do not cover each other."""
     picture = PictureView(title, shown)
     if not shown.width:
         return picture
-    across, down = float(ACROSS), picture.height
-    labels = [v.label if len(v.label) <= LONGEST else f"{v.label[: LONGEST - 1]}…" for _, v in boxes]
-    views = []
-    for (box, view), label in zip(boxes, labels, strict=True):
-        corners = box.left * across, box.top * down, box.width * across, box.height * down
-        views.append(replace(view, label=label, place=tuple(round(each, 1) for each in corners)))
+    labels = [shortened(mark.label, LONGEST) for mark in marks]
     labelled = [index for index, label in enumerate(labels) if label]
     widths = [14 + LETTER * len(labels[index]) for index in labelled]
-    places = place_labels([boxes[index][0] for index in labelled], widths, LABEL, (across, down))
-    for index, at in zip(labelled, places, strict=True):
-        label_place = round(at.left, 1), round(at.top, 1), round(at.right - at.left, 1)
-        views[index] = replace(views[index], label_place=label_place)
-    return replace(picture, boxes=tuple(views))
+    places = place_labels([marks[index].box for index in labelled], widths, LABEL, (ACROSS, picture.height))
+    label_places = {
+        index: (round(at.left, 1), round(at.top, 1), round(at.right - at.left, 1))
+        for index, at in zip(labelled, places, strict=True)
+    }
+    boxes = []
+    for index, (mark, label) in enumerate(zip(marks, labels, strict=True)):
+        (left, top, right, bottom), down = mark.box, picture.height
+        place = left * ACROSS, top * down, (right - left) * ACROSS, (bottom - top) * down
+        at = tuple(round(each, 1) for each in place)
+        boxes.append(BoxView(mark.kind, label, mark.title, mark.checks, at, label_places.get(index, ())))
+    return replace(picture, boxes=tuple(boxes))
 
 
 def small(paths: Sequence[str], sha256: str, side: int, frame: int = 0) -> tuple[bytes, int, int]:

@@ -13,7 +13,6 @@ from onprompt.report.ratings import Ratings, leave_one_out, mean
 from onprompt.report.statistics import (
     CONSTANT,
     DIGITS,
-    FEW_PROMPTS,
     MIN_ITEMS,
     RESAMPLES,
     SEED,
@@ -43,11 +42,11 @@ PARTS = {  # parts of the samples or of their verdicts, with the title of the co
     "factors": "factor (its score)",
     "kinds": "kind of claim (its mean probability)",
     "certain": "most certain (narrowest intervals)",
+    "voices": "voice of the jury (where all have a score)",
 }
 CERTAIN = (0.2, 0.4, 0.6, 0.8, 1.0)  # shares of the samples, those with the narrowest intervals first
 NARROW = ("spearman", "pair_accuracy")  # the figures of a part
 NARROW_HEADER = ("Spearman ρ [95 % CI]", "pair accuracy [95 % CI]")
-JURY = "the jury"  # beside the names of its voices
 Corrected = Mapping[str, tuple[int, int]]  # checks that people answered, and corrected, by kind
 
 
@@ -94,8 +93,12 @@ def agreement(
     terms: Terms,
     checks: Iterable[CheckRow] = (),
     of_factors: Mapping[str, Ratings] | None = None,
+    voices: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Agreement:
-    """A judge against people; kinds of claims by the checks, factors by their own ratings where people gave any."""
+    """A judge against people; kinds of claims by the checks, factors by their own ratings where people gave any.
+
+    `voices` are the values of each voice of a jury by sample.
+    """
     low, high = terms.human_scale or (0.0, 1.0)
     if not low < high:
         raise UserError(f"the human scale must go from a lower to a higher rating, not {low:g} to {high:g}")
@@ -112,6 +115,7 @@ def agreement(
         "factors": by_factor(figures, of_factors or {}),
         "kinds": by_kind(figures, checks),
         "certain": by_certainty(figures),
+        "voices": by_voice(figures, voices or {}),
     }
     return Agreement(
         overall=figures.overall(),
@@ -212,25 +216,21 @@ def by_certainty(figures: RatedItems) -> dict[str, Subset]:
 
 
 def voice_values(run: Run) -> dict[str, dict[str, float]]:
-    """The values of each voice of a jury by sample, where every voice gave one; nothing is asked."""
-    said: dict[str, dict[str, float]] = {}
+    """The values of each voice of a jury by sample; nothing is asked."""
+    found: dict[str, dict[str, float]] = {}
     for _, sample, heard in run.documents() if "members" in run.identity else ():
-        said[sample] = {voice.name: voice.value for voice in heard.voices if voice.value is not None and voice.weight}
-    names = list(dict.fromkeys(name for voices in said.values() for name in voices))
-    complete = {sample: voices for sample, voices in said.items() if len(voices) == len(names)}
-    return {name: {sample: voices[name] for sample, voices in complete.items()} for name in names}
+        for voice in heard.voices:
+            if voice.value is not None and voice.weight:
+                found.setdefault(voice.name, {})[sample] = voice.value
+    return found
 
 
-def by_voice(
-    items: Sequence[RunRow], values: Mapping[str, Mapping[str, float]], ratings: Ratings, terms: Terms
-) -> dict[str, Subset]:
-    """The estimates of each voice of a jury, and of the jury, on the same items."""
-    shared = set.intersection(*(set(known) for known in values.values())) if values else set()
-    rated = [item for item in items if item.id in shared and ratings.by_item.get(item.id)]
-    if not rated:
-        return {}
-    figures, jury = RatedItems(rated, ratings, terms), {item.id: item.value or 0.0 for item in rated}
-    return {name: figures.part(known) for name, known in {**values, JURY: jury}.items()}
+def by_voice(figures: RatedItems, voices: Mapping[str, Mapping[str, float]]) -> dict[str, Subset]:
+    """Each voice of a jury, and the jury, on the samples that all voices scored."""
+    shared = set.intersection(*(set(known) for known in voices.values())) if voices else set()
+    jury = {item.id: item.known_value or 0.0 for item in figures.items if item.id in shared}
+    sides = {**voices, "the jury": jury} if jury else {}
+    return {name: figures.part({item: known[item] for item in jury}) for name, known in sides.items()}
 
 
 def prepare_narrow(value: Array, human: Array, group: Levels, terms: Terms) -> dict[str, Statistic]:
@@ -290,10 +290,8 @@ def average(raters: Sequence[tuple[Levels, Statistic]]) -> Statistic:
     return Statistic(0, raters[0][1].why if raters else "no item has two raters")
 
 
-def lines(
-    agreement: Agreement, voices: Mapping[str, Subset] | None = None, corrected: Corrected | None = None
-) -> Iterator[str]:
-    """The estimates as tables, how they were computed, the voices of a jury, and what people corrected."""
+def lines(agreement: Agreement, corrected: Corrected | None = None) -> Iterator[str]:
+    """The estimates as tables, how they were computed, and what people corrected."""
     overall, terms = agreement.overall, agreement.terms
     number, raters = plural(overall.items, "sample"), plural(agreement.raters, "rater")
     yield f"{number} of {plural(overall.prompts, 'prompt')}, {raters}"
@@ -305,15 +303,12 @@ def lines(
     yield ""
     sides = [(title, overall.judge[name], overall.ceiling[name]) for name, title in TITLES.items()]
     rows = [(title, str(judge), str(ceiling), judge.why or ceiling.why) for title, judge, ceiling in sides]
-    cells = [(*row, why.replace(FEW_PROMPTS, "")) for *row, why in rows]
-    yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), cells)
-    if cells != rows:  # it is so of every row
-        yield FEW_PROMPTS
+    yield from table_lines(("", "judge [95 % CI]", "one rater vs. the others [95 % CI]", ""), rows)
     for title, part in agreement.parts.items():
         known = {name: subset for name, subset in part.items() if subset.judge["spearman"].value is not None}
         if known:
             yield ""
-            cells = [(name, f"{subset.items:,}", *narrow(subset.judge)) for name, subset in known.items()]
+            cells = [(name, f"{s.items:,}", *(str(s.judge[each]) for each in NARROW)) for name, s in known.items()]
             yield from table_lines((PARTS[title], "samples", *NARROW_HEADER), cells)
     judge, ceiling = overall.judge["pair_accuracy"], overall.ceiling["pair_accuracy"]
     if judge.value is not None:
@@ -327,19 +322,8 @@ def lines(
         yield f"AUC: does the judge tell samples rated above {terms.threshold:g} from the others?"
         scale = f"{terms.scale[0]} to {terms.scale[-1]}"
         yield f"κ: ratings of {low:g} to {high:g} mapped linearly to {scale} and rounded"
-    if voices:
-        yield from voice_lines(voices, overall.ceiling)
     if corrected:
         yield from check_lines(corrected)
-
-
-def voice_lines(voices: Mapping[str, Subset], ceiling: Mapping[str, Estimate]) -> Iterator[str]:
-    """Voices side by side, the best first, beside one rater against the others."""
-    ranked = sorted(voices.items(), key=lambda entry: -(entry[1].judge["spearman"].value or 0.0))
-    rows = [(name, *narrow(subset.judge)) for name, subset in ranked]
-    yield ""
-    rows.append(("one rater vs. the others", *narrow(ceiling)))
-    yield from table_lines((f"{voices[JURY].items:,} samples scored by all", *NARROW_HEADER), rows)
 
 
 def check_lines(corrected: Corrected) -> Iterator[str]:
@@ -352,32 +336,17 @@ def check_lines(corrected: Corrected) -> Iterator[str]:
     yield from table_lines(("kind of claim", "answered", "corrected", "confirmed [95 % CI]"), rows)
 
 
-def narrow(estimates: Mapping[str, Estimate]) -> tuple[str, str]:
-    """The two figures of a narrow table."""
-    return str(estimates["spearman"]), str(estimates["pair_accuracy"])
-
-
-def document(
-    agreement: Agreement,
-    voices: Mapping[str, Subset] | None = None,
-    corrected: Corrected | None = None,
-) -> dict[str, Any]:
+def document(agreement: Agreement, corrected: Corrected | None = None) -> dict[str, Any]:
     """JSON."""
-
-    def figures(subsets: Mapping[Any, Subset]) -> dict[str, Any]:
-        return {str(name): asdict(subset, dict_factory=rounded) for name, subset in subsets.items()}
-
-    scale, by_part = agreement.terms.scale, {name: figures(part) for name, part in agreement.parts.items()}
+    scale, entry = agreement.terms.scale, asdict(agreement, dict_factory=rounded)
     return {
         "format": "onprompt.agreement/1",
-        **{name: getattr(agreement, name) for name in ("raters", "no_verdict", "no_rating", "no_item")},
+        **{name: entry[name] for name in ("raters", "no_verdict", "no_rating", "no_item", "overall")},
         "terms": {
             "scale": [scale[0], scale[-1]],
             **{name: getattr(agreement.terms, name) for name in ("human_scale", "threshold", "apart")},
             **{"resamples": RESAMPLES, "seed": SEED},
         },
-        "overall": asdict(agreement.overall, dict_factory=rounded),
-        **by_part,
-        **({"voices": figures(voices)} if voices else {}),
+        **entry["parts"],
         **({"checks": {kind: {"seen": n, "corrected": k} for kind, (n, k) in corrected.items()}} if corrected else {}),
     }

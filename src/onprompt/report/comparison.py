@@ -32,8 +32,7 @@ from onprompt.report.tables import Table, table_lines
 from onprompt.runs.reading import RunRow
 from onprompt.wording import plural
 
-MAX_EXACT = 16  # prompts up to which all 2^n signs are enumerated
-FLIPS = 20_000  # random signs beyond that
+FLIPS = 20_000  # combinations of signs that a test takes: all that there are, if they are fewer
 SIGNIFICANCE = 0.05
 TOLERANCE = 1e-9  # smaller differences are ties: the order of summation makes no winner
 
@@ -253,39 +252,30 @@ def pair(names: tuple[str, str], by_prompt: Mapping[str, float], p_alone: float,
 
 
 def sign_flip_tests(differences: Sequence[Mapping[str, float]], seed: int) -> Array:
-    """The p-value of each pair's paired permutation test, NaN without a common prompt."""
-    p_values = np.full(len(differences), math.nan)
-    large = []
-    for index, by_prompt in enumerate(differences):
-        nonzero = np.array([difference for difference in by_prompt.values() if difference])
-        if len(nonzero) > MAX_EXACT:
-            large.append(index)
-        elif by_prompt:
-            p_values[index] = exact_test(nonzero)
-    if large:
-        p_values[large] = random_tests([differences[index] for index in large], seed)
-    return p_values
+    """The p-value of each pair's paired permutation test: how many sums are as far from 0; NaN without a common prompt.
 
-
-def exact_test(values: Array) -> float:
-    """The share of all sign combinations whose sum is as far from 0; much faster than scipy's permutation_test."""
-    sums = np.zeros(1)
-    for value in values:
-        sums = np.concatenate([sums + value, sums - value])
-    return float((np.abs(sums) >= abs(values.sum()) - TOLERANCE).mean())
-
-
-def random_tests(differences: Sequence[Mapping[str, float]], seed: int) -> Array:
-    """As `exact_test`, by the same random signs for all pairs; a missing prompt counts as 0."""
+    The signs are the same for all pairs, to which a prompt that a pair does not have adds nothing.
+    """
     prompts = sorted({prompt for by_prompt in differences for prompt in by_prompt})
     table = np.array([[by_prompt.get(prompt, 0.0) for by_prompt in differences] for prompt in prompts])
-    generator = np.random.default_rng(seed)
-    rows = max(1, CELLS // len(prompts))
-    extreme = np.ones(len(differences))  # the observed signs are one of the combinations
+    extreme, number, observed = np.zeros(len(differences)), 0, np.abs(table.sum(axis=0))
+    for signs in signs_of(len(prompts), seed) if prompts else ():
+        extreme += (np.abs(signs @ table) >= observed - TOLERANCE).sum(axis=0)
+        number += len(signs)
+    return np.where([bool(each) for each in differences], extreme / max(number, 1), math.nan)
+
+
+def signs_of(prompts: int, seed: int) -> Iterator[Array]:
+    """All combinations of signs, a row each; of many prompts the observed one, and random ones in batches."""
+    if 2**prompts <= FLIPS:
+        bits = np.arange(2**prompts)[:, None] >> np.arange(prompts) & 1
+        yield (1 - 2 * bits).astype(np.float64)
+        return
+    yield np.ones((1, prompts))
+    generator, rows = np.random.default_rng(seed), max(1, CELLS // prompts)
     for start in range(0, FLIPS, rows):
-        signs = generator.integers(2, size=(min(rows, FLIPS - start), len(prompts)), dtype=np.int8) * 2.0 - 1.0
-        extreme += (np.abs(signs @ table) >= np.abs(table.sum(axis=0)) - TOLERANCE).sum(axis=0)
-    return extreme / (FLIPS + 1)
+        bits = generator.integers(2, size=(min(rows, FLIPS - start), prompts), dtype=np.int8)
+        yield (1 - 2 * bits).astype(np.float64)
 
 
 def holm(p_values: Array) -> Array:

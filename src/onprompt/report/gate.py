@@ -29,6 +29,10 @@ COUNTED: Mapping[str, Callable[[RunRow], bool]] = {  # what --fail-over takes be
     "flagged": lambda row: bool(row.flags),
 }
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
+TAKES = (
+    "METRIC=LIMIT or METRIC=LEVEL@SHARE, such as value=.7 or score=3@.9",
+    "METRIC=LIMIT, such as errors=0 or flagged=5%",
+)
 CONDITION = re.compile(rf"(?P<metric>\w+)=(?P<limit>{NUMBER}%?)(?:@(?P<share>{NUMBER}%?))?")
 ALMOST = 1e-9  # .9 of 10 samples is 9 of them, whatever the sum of floating-point numbers is
 FORBIDDEN = re.compile("[\ufffe\uffff]")  # in XML, beside what `printable` spells out
@@ -101,34 +105,25 @@ class GateResult:
         return {"format": "onprompt.gate/1", "passed": self.passed, "conditions": decisions, "notes": self.notes}
 
 
-def parse_under(text: str) -> Rule:
-    """`value=.7` (the mean) or `score=3@.9` (at least 90 % of the samples score 3 or more)."""
-    match = CONDITION.fullmatch(text.strip())
-    if not match or match["limit"].endswith("%"):
-        how = "METRIC=LIMIT or METRIC=LEVEL@SHARE, such as value=.7 or score=3@.9"
-        raise UserError(f"--fail-under takes {how}: {text!r}")
-    if match["share"] is None:
-        return Rule(text.strip(), match["metric"], float(match["limit"]))
-    share, _ = number_of(match["share"])
+def parse_rule(text: str, over: bool = False) -> Rule:
+    """`value=.7` (the mean), `score=3@.9` (of at least 90 % of the samples); if over, `errors=0` or `errors=2%`."""
+    text, option, known = text.strip(), "--fail-over" if over else "--fail-under", (*COUNTED, "cost")
+    match = CONDITION.fullmatch(text)
+    if not match or (match["share"] if over else match["limit"].endswith("%")):
+        raise UserError(f"{option} takes {TAKES[over]}, not {text!r}")
+    metric, (limit, relative) = match["metric"], number_of(match["limit"])
+    share, _ = number_of(match["share"] or "1")
     if not 0 < share <= 1:
-        raise UserError(f"--fail-under {text.strip()}: the share must be above 0 and at most 1, such as .9 or 90%")
-    return Rule(text.strip(), match["metric"], share, float(match["limit"]))
-
-
-def parse_over(text: str) -> Rule:
-    """`errors=0`, or with a share of all samples `errors=2%`."""
-    match, known = CONDITION.fullmatch(text.strip()), (*COUNTED, "cost")
-    if not match or match["share"]:
-        raise UserError(f"--fail-over takes METRIC=LIMIT, such as errors=0 or flagged=5%, not {text!r}")
-    if match["metric"] not in known:
-        raise UserError(f"--fail-over has no metric {match['metric']!r}{did_you_mean(match['metric'], known)}")
-    limit, relative = number_of(match["limit"])
-    if relative and match["metric"] == "cost":
-        raise UserError(f"--fail-over {text.strip()}: cost is in US dollars, not in percent")
-    if limit < 0 or (relative and limit > 1):
-        allowed = "0% to 100%" if relative else "0 or more"
-        raise UserError(f"--fail-over {text.strip()}: the limit must be {allowed}")
-    return Rule(text.strip(), match["metric"], limit, over=True, relative=relative)
+        raise UserError(f"{option} {text}: the share must be above 0 and at most 1, such as .9 or 90%")
+    if over and metric not in known:
+        raise UserError(f"{option} has no metric {metric!r}{did_you_mean(metric, known)}")
+    if relative and metric == "cost":
+        raise UserError(f"{option} {text}: cost is in US dollars, not in percent")
+    if over and not 0 <= limit <= (1 if relative else math.inf):
+        raise UserError(f"{option} {text}: the limit must be {'0% to 100%' if relative else '0 or more'}")
+    if match["share"]:
+        return Rule(text, metric, share, limit)
+    return Rule(text, metric, limit, over=over, relative=relative)
 
 
 def number_of(text: str) -> tuple[float, bool]:
@@ -153,9 +148,9 @@ def check(
         raise UserError(f"{'--strict' if strict else '--max-drop'} needs a run to compare with: --baseline RUN")
     if max_drop is not None and not 0 <= max_drop <= 1:
         raise UserError(f"--max-drop {max_drop:g}: a drop of the mean value is 0 to 1")
-    rules = [*map(parse_under, under), *map(parse_over, over)]
+    rules = [*map(parse_rule, under), *(parse_rule(text, over=True) for text in over)]
     if not any(rule.metric == "errors" for rule in rules):
-        rules.append(parse_over("errors=0"))
+        rules.append(parse_rule("errors=0", over=True))
     run = GatedRun.read(run_file)
     decisions = [decide(rule, run.rows, run.rubric) for rule in rules]
     notes = []

@@ -2,14 +2,13 @@
 
 import base64
 
-from onprompt import wording
 from onprompt.errors import OnpromptError
 from onprompt.report.comparison import Comparison, ranking_table
 from onprompt.report.picture import compose, draw, encode
 from onprompt.report.tables import html_table, html_text
 from onprompt.report.terminal import figures
+from onprompt.report.view import check_view
 from onprompt.types import Verdict
-from onprompt.wording.labels import OUTCOMES
 
 SIDE = 700  # pixels: a notebook holds a picture for each verdict that is shown
 HEAD = ("kind", "asked for", "found", "outcome", "probability")
@@ -25,11 +24,8 @@ def html(verdict: Verdict) -> str:
     factors = ", ".join(f"{name} {factor.score}" for name, factor in verdict.factors.items())
     interval = " [{:.2f}, {:.2f}]".format(*verdict.interval) if verdict.interval else ""
     about = f", value {verdict.value:.2f}{interval} ({verdict.rubric} by {verdict.judge}): {verdict.summary}"
-    is_edit, rows = "before" in verdict.sample.pictures, []
-    for check in verdict.checks:
-        likely = f"{check.probability:.2f}" if check.source != "none" else "–"
-        words = wording.full_claim(check.claim), wording.finding_words(check), OUTCOMES[check.outcome][is_edit]
-        rows.append((check.claim.kind, *words, likely))
+    checks = (check_view(check, "before" in verdict.sample.pictures) for check in verdict.checks)
+    rows = [(c.kind, c.asked, c.found, c.word, f"{c.probability:.2f}" if c.source else "–") for c in checks]
     return (
         f"<div><p><b>{html_text(factors)}</b>{html_text(about)}</p>{picture(verdict)}{html_table(HEAD, rows)}"
         f"<p><small>{html_text(figures(verdict))}</small></p></div>"

@@ -1,4 +1,4 @@
-"""A verdict drawn on its image: boxes and labels, red for what is missing or wrong.
+"""A verdict drawn on its image, or an edit as before, after and what changed; red for what is missing or wrong.
 
 A drawing is a picture with shapes over it and a caption below, written as pixels or as SVG.
 """
@@ -18,11 +18,12 @@ from PIL import Image, ImageDraw, ImageFont
 
 from onprompt import wording
 from onprompt.errors import OnpromptError, UserError
-from onprompt.report.edit_picture import draw_versions
-from onprompt.report.labels import COLORS, distinct, located, place_labels
-from onprompt.report.terminal import WORST_FIRST, worst
+from onprompt.evidence.edits.observations import compare_versions
+from onprompt.report.labels import Place, place_labels
+from onprompt.report.terminal import worst
+from onprompt.report.view import COLORS, Mark, edit_marks, image_marks
 from onprompt.runs.reading import decode_again
-from onprompt.types import Outcome, Picture, Sighting, Verdict, View
+from onprompt.types import Outcome, Picture, Verdict, View
 from onprompt.wording.labels import OUTCOMES
 
 # The protocol's words, which a reader of a figure need not know.
@@ -34,6 +35,12 @@ ROWS = 30  # findings listed below the image
 QUALITY = 95  # of JPEG, also within a PDF
 USUAL = 9.6  # units of a letter's width in a text
 TEXT, LABEL, ROW = 17, 24, 26  # sizes on an image of that width
+INK, WHITE = "#111111", "#ffffff"
+PANEL, GAP, HEAD = 560, 12, 30  # pixels of the longest side of each version of an edit, between them, and above them
+TITLES = ("before", "after", "what changed")
+LEGEND = {"kept": "kept", "matched": "as asked", "unasked": "not asked for", "missing": "not done"}
+HOT = np.array([(24, 26, 34), (88, 24, 99), (214, 60, 60), (250, 170, 40), (255, 245, 190)], dtype=np.float64)
+FULL = 40.0  # ΔE that is drawn as the strongest change
 
 
 class Shape(NamedTuple):
@@ -71,13 +78,13 @@ class Drawing:
         """The prompt, each pair in its color, and the score."""
         factors = ", ".join(f"{name} {factor.score}" for name, factor in verdict.factors.items())
         result = f"{factors}, value {verdict.value:.2f}" if verdict.score is None else f"({verdict.score})"
-        rows = [(f'"{verdict.sample.prompt}"  ->  {result}', "#111111")]
+        rows = [(f'"{verdict.sample.prompt}"  ->  {result}', INK)]
         pairs = wording.pairs(verdict)
         for place, (asked, found) in enumerate(pairs[:ROWS]):
             code = found.partition(" ")[0]
             rows.append((f"{asked}:  {found.replace(code, PLAIN.get(code, code), 1)}", COLORS[worst(verdict, place)]))
         if len(pairs) > ROWS:
-            rows.append((f"and {len(pairs) - ROWS} more", "#111111"))
+            rows.append((f"and {len(pairs) - ROWS} more", INK))
         self.height += 10 * self.unit
         for text, color in rows:
             for line in self.wrap(text):
@@ -90,21 +97,25 @@ class Drawing:
         letters = int((self.image.width / self.unit - 28) / USUAL)
         return textwrap.wrap(latin(text[:500]), max(letters, 10), subsequent_indent="    ")
 
-    def boxes(self, boxes: Sequence[tuple[Sighting, str]]) -> None:
-        """Boxes in their colors, then the labels, none of which covers another."""
-        unit, (width, height) = self.unit, self.image.size
-        for sighting, color in boxes:
-            box = sighting.box
-            left, top = box.left * width, box.top * height
-            right, bottom = max(box.right * width, left + 1), max(box.bottom * height, top + 1)
-            for thick, outline in ((6, "#ffffff"), (3.5, color)):  # visible on any picture
-                self.shapes.append(Shape(left, top, right, bottom, outline=outline, width=thick * unit))
-        texts = [label_text(sighting) for sighting, _ in boxes]
+    def boxes(self, marks: Sequence[Mark], area: Place | None = None) -> None:
+        """Boxes in their colors, then the labels, none of which covers another; on the whole image, or on an area."""
+        unit, area = self.unit, area or Place(0, 0, *self.image.size)
+        width, height = area.right - area.left, area.bottom - area.top
+        for box, kind, *_ in marks:
+            left, top = area.left + box.left * width, area.top + box.top * height
+            right, bottom = area.left + box.right * width, area.top + box.bottom * height
+            for thick, outline in ((6, WHITE), (3.5, COLORS[kind])):  # visible on any picture
+                corners = left, top, max(right, left + 1), max(bottom, top + 1)
+                self.shapes.append(Shape(*corners, outline=outline, width=thick * unit))
+        labelled = [mark for mark in marks if mark.label]
+        texts = [label_text(mark) for mark in labelled]
         widths = [self.length(text) for text in texts]
-        places = place_labels([sighting.box for sighting, _ in boxes], widths, LABEL * unit, (width, height))
-        for (_, color), text, place in zip(boxes, texts, places, strict=True):
-            self.shapes.append(Shape(*place, fill=color, outline="#ffffff", width=unit))
-            self.write(place.left, place.top + 2 * unit, text, "#ffffff")
+        places = place_labels([mark.box for mark in labelled], widths, LABEL * unit, (width, height))
+        for mark, text, place in zip(labelled, texts, places, strict=True):
+            left, top = area.left + place.left, area.top + place.top
+            corners = left, top, area.left + place.right, area.top + place.bottom
+            self.shapes.append(Shape(*corners, fill=COLORS[mark.kind], outline=WHITE, width=unit))
+            self.write(left, top + 2 * unit, text, WHITE)
 
     def painted(self) -> Image.Image:
         """As pixels."""
@@ -146,10 +157,10 @@ class Drawing:
         return "\n".join([*parts, "</svg>", ""])
 
 
-def label_text(sighting: Sighting) -> str:
-    """The word of a sighting, or the text that was read there, and the confidence."""
-    name = f'"{sighting.text}"' if sighting.text else sighting.word
-    return f" {latin(name[:60])} {sighting.confidence:.2f} "
+def label_text(mark: Mark) -> str:
+    """The word of a sighting, or the text that was read there, and the confidence where it is stated."""
+    confidence = "" if mark.confidence is None else f"{mark.confidence:.2f} "
+    return f" {latin(mark.label[:60])} {confidence}"
 
 
 def latin(text: str) -> str:
@@ -177,46 +188,46 @@ def full_size(picture: Picture) -> np.ndarray:
 def compose(verdict: Verdict, pixels: np.ndarray | None = None, caption: bool = True) -> Drawing:
     """The image with its evidence, or both versions of an edited one, above a list of the findings."""
     if "before" in verdict.sample.pictures:
-        drawing = Drawing(draw_versions(verdict), unit=1)  # its own text has the usual size
+        drawing = draw_versions(verdict)
     else:
         drawing = Drawing(enlarged(verdict.sample.picture.pixels if pixels is None else pixels))
-        drawing.boxes([(sighting, COLORS[outcome]) for sighting, outcome in chosen_sightings(verdict)])
+        drawing.boxes([mark for mark in image_marks(verdict) if mark.label])
     drawing.height = drawing.image.height
     if caption:
         drawing.caption(verdict)
     return drawing
 
 
-def chosen_sightings(verdict: Verdict) -> list[tuple[Sighting, Outcome]]:
-    """The sightings and the texts that were chosen, with the worst outcome of what each was chosen for.
+def draw_versions(verdict: Verdict) -> Drawing:
+    """Both versions of an edited image and what changed side by side, with titles and a legend, in the usual sizes."""
+    change = compare_versions(verdict.sample)
+    images = [Image.fromarray(pixels) for pixels in (change.before, change.after, heat(change.difference))]
+    scale = PANEL / max(images[0].size)
+    width, height = (round(side * scale) for side in images[0].size)
+    drawing = Drawing(Image.new("RGB", (3 * width + 2 * GAP, height + 2 * HEAD), "white"), unit=1)
+    for place, (image, title, marks) in enumerate(zip(images, TITLES, edit_marks(verdict), strict=True)):
+        left = place * (width + GAP)
+        drawing.image.paste(image.resize((width, height), Image.Resampling.LANCZOS), (left, HEAD))
+        drawing.write(left + 2, 5, title, INK)
+        drawing.boxes(marks, Place(left, HEAD, left + width, HEAD + height))
+    x, y = 2.0, height + HEAD + 9
+    for kind, words in LEGEND.items():
+        drawing.shapes.append(Shape(x, y, x + 14, y + 14, COLORS[kind]))
+        drawing.write(x + 20, y - 4, words, INK)
+        x += 44 + drawing.length(words)
+    return drawing
 
-    Each thing is there once; small ones are last, so that they lie on top.
-    """
-    chosen = [
-        (sighting, check.outcome if sighting.text or check.thing is None else worst(verdict, check.thing))
-        for check in verdict.checks
-        for sighting in located(verdict, check)
-        if check.claim.kind == "object" or sighting.text
-    ]
-    chosen.sort(key=lambda pair: WORST_FIRST.index(pair[1]))
-    first = distinct([sighting for sighting, _ in chosen])
-    once = [pair for place, pair in enumerate(chosen) if first[place] == place]
-    return sorted(once, key=lambda pair: -pair[0].box.area)
+
+def heat(difference: np.ndarray) -> np.ndarray:
+    """A difference as colors from black over red to white."""
+    level = np.clip(difference / FULL, 0, 1) * (len(HOT) - 1)
+    stops = np.arange(len(HOT))
+    return np.stack([np.interp(level, stops, HOT[:, channel]) for channel in range(3)], axis=2).astype(np.uint8)
 
 
 def draw(verdict: Verdict) -> Image.Image:
     """The drawing as pixels."""
     return compose(verdict).painted()
-
-
-def draw_view(view: View, low_confidence: float) -> Image.Image:
-    """The image with its confident sightings."""
-    drawing = Drawing(enlarged(view.picture.pixels))
-    confident = [sighting for sighting in view.sightings if sighting.confidence >= low_confidence]
-    shown = sorted(confident, key=lambda sighting: -sighting.box.area)
-    drawing.boxes([(sighting, COLORS[Outcome.MATCHED]) for sighting in shown])
-    drawing.height = drawing.image.height
-    return drawing.painted()
 
 
 def check_path(path: Path, image: str) -> None:
@@ -237,8 +248,13 @@ def save(verdict: Verdict, path: Path, caption: bool = True) -> None:
 
 
 def save_view(view: View, path: Path, low_confidence: float) -> None:
-    """Write the image of a view."""
-    write(draw_view(view, low_confidence), path)
+    """Write the image of a view with its confident sightings."""
+    drawing = Drawing(enlarged(view.picture.pixels))
+    confident = [sighting for sighting in view.sightings if sighting.confidence >= low_confidence]
+    shown = sorted(confident, key=lambda sighting: -sighting.box.area)
+    drawing.boxes([Mark(s.box, Outcome.MATCHED, s.word, confidence=s.confidence) for s in shown])
+    drawing.height = drawing.image.height
+    write(drawing.painted(), path)
 
 
 def write(image: Image.Image | str, path: Path) -> None:

@@ -1,6 +1,6 @@
 """The commands that judge a sample, or the data of a run, again in the same way, and make the same report of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onprompt.plugins import names
@@ -20,7 +20,10 @@ def commands(run: Run, report_options: Sequence[str] = ()) -> tuple[str, str]:
     words += [word for field, column in last.columns.items() for word in ("--column", f"{field}={column}")]
     words += [word for name in models if name and name != MEASURED for word in ("--model", name)]
     words += ["--judge", judge] if judge != MEASURED else []
-    words += [word for name, value in changed_settings(run) for word in ("--set", f"{name}={setting_text(value)}")]
+    usual = Settings().model_dump(mode="json")
+    for name, value in run.identity.get("settings", {}).items():
+        if name not in PRIVATE and value not in (None, usual.get(name, value)):
+            words += ["--set", f"{name}={setting_text(value)}"]
     words += [*(["--"] if data.startswith("-") else []), data]
     shown = ["onprompt", "report", "again.sqlite", "--out", "report", *report_options]
     first, second = (" ".join(shell_word(str(word)) for word in each) for each in (words, shown))
@@ -34,14 +37,6 @@ def data_name(data: str) -> str:
     path = path.replace("\\", "/").rstrip("/")
     is_local = not prefix or path.startswith("/") or path[1:3] == ":/"
     return prefix + (path.rpartition("/")[2] if is_local else path)
-
-
-def changed_settings(run: Run) -> Iterator[tuple[str, Any]]:
-    """The settings of a run that are not the default; none that may hold a secret."""
-    usual = Settings().model_dump(mode="json")
-    for name, value in run.identity.get("settings", {}).items():
-        if name not in PRIVATE and name in usual and value != usual[name] and value is not None:
-            yield name, value
 
 
 def setting_text(value: Any) -> str:

@@ -113,17 +113,12 @@ def mean_of(values: Array) -> Estimate:
     return bootstrap_estimate(mean, [w @ values / n for w in bootstrap_weights(n, n, RESAMPLES, SEED)], n, n)
 
 
-def prompt_means(numbers: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """For each prompt the mean of its numbers."""
+def mean_over_prompts(numbers: Iterable[tuple[str, float]]) -> Estimate:
+    """The mean over prompts of the mean over a prompt's numbers: every mean that onprompt states."""
     prompts: dict[str, list[float]] = {}
     for prompt, number in numbers:
         prompts.setdefault(prompt, []).append(number)
-    return {prompt: math.fsum(each) / len(each) for prompt, each in prompts.items()}
-
-
-def mean_over_prompts(numbers: Iterable[tuple[str, float]]) -> Estimate:
-    """The mean over prompts of the mean over a prompt's numbers: every mean that onprompt states."""
-    return mean_of(np.array([*prompt_means(numbers).values()]))
+    return mean_of(np.array([math.fsum(each) / len(each) for each in prompts.values()]))
 
 
 @dataclass(frozen=True, slots=True)

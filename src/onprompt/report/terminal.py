@@ -21,6 +21,7 @@ from onprompt.types import (
 from onprompt.wording.edits import object_changes
 
 WEAK = 0.25  # confidence from which a sighting is shown
+ALSO = 12  # further objects that are listed
 NAMES = {"attribute_accuracy": "attributes"}  # of measures, where people see another one
 STYLES = {
     Outcome.MATCHED: "green",
@@ -40,41 +41,36 @@ def lines(verdict: Verdict) -> Iterator[Line]:
     """The report, line by line."""
     evidence, pairs = verdict.prompt_evidence, wording.pairs(verdict)
     if evidence:
-        yield "Prompt asks for", "bold"
-        yield from ((f"  {line}", "") for line in scene_lines(evidence.scene))
-    if evidence and evidence.looked:
-        yield "Image shows", "bold"
-        yield from ((f"  {line}", "") for line in image_lines(evidence))
+        yield from section("Prompt asks for", scene_lines(evidence.scene))
+        yield from section("Image shows", image_lines(evidence) if evidence.looked else ())
     for name, title in (("prompt", "Prompt asks for"), ("image", "Image shows")):
-        if objects := verdict.stated.get(name):
-            yield f"{title} (according to the model)", "bold"
-            yield from ((f"  {one}", "") for one in objects)
-    if pairs:
-        yield "Asked → found", "bold"
-    for index, (asked, found) in enumerate(pairs):
-        yield f"  ({asked!r}, {found!r})", STYLES[worst(verdict, index)]
-    if evidence:
-        yield from context_lines(evidence)
-    yield "Summary", "bold"
-    yield f"  {verdict.summary}", ""
-    yield f"  {figures(verdict)}", ""
+        yield from section(f"{title} (according to the model)", verdict.stated.get(name, ()))
+    yield from section("Asked → found", map(str, pairs), [STYLES[worst(verdict, index)] for index in range(len(pairs))])
+    if evidence and evidence.extras:
+        yield from section("Also detected (no penalty)", [extra_words(evidence)])
+    yield from section("Summary", [verdict.summary, figures(verdict)])
     yield f"({verdict.score})", "bold"
+
+
+def section(title: str, found: Iterable[str], styles: Sequence[str] = ()) -> Iterator[Line]:
+    """A title, and the lines under it, each in its style; nothing without a line."""
+    for place, line in enumerate(found):
+        if not place:
+            yield title, "bold"
+        yield f"  {line}", styles[place] if styles else ""
 
 
 def voice_lines(verdict: Verdict) -> Iterator[Line]:
     """What each member of a jury says."""
-    if verdict.voices:
-        yield "Jury", "bold"
-    for voice in verdict.voices:
-        yield f"  {wording.voice_words(voice)}", "" if voice.value is not None else "yellow"
+    styles = ["yellow" if voice.value is None else "" for voice in verdict.voices]
+    yield from section("Jury", map(wording.voice_words, verdict.voices), styles)
 
 
-def context_lines(evidence: PromptEvidence) -> Iterator[Line]:
-    """Estimates of the whole image, and what else it shows: both without effect on the score."""
-    if evidence.extras:
-        count = Counter(sighting.word for sighting in evidence.extras)
-        yield "Also detected (no penalty)", "bold"
-        yield "  " + ", ".join(f"{number} × {word}" for word, number in count.items()), ""
+def extra_words(evidence: PromptEvidence) -> str:
+    """What else an image shows, without effect on the score: `2 × spoon, 1 × chair`."""
+    counts = Counter(sighting.word for sighting in evidence.extras)
+    listed = [f"{number} × {word}" for word, number in counts.items()]
+    return ", ".join([*listed[:ALSO], *(["…"] if len(listed) > ALSO else [])])
 
 
 def view_lines(view: View, low_confidence: float) -> Iterator[str]:
@@ -112,15 +108,11 @@ def numbers(verdict: Verdict, names: Sequence[str], more: Sequence[str] = ()) ->
 def edit_lines(verdict: Verdict) -> Iterator[Line]:
     """What an instruction asks for and what was done, then the factors."""
     if evidence := verdict.edit_evidence:
-        yield "Instruction asks for", "bold"
-        yield from ((f"  {edit_line(edit)}", "") for edit in evidence.edits)
-        yield "What changed", "bold"
-        yield from ((f"  {line}", "") for line in change_lines(evidence))
-        yield "Asked → found", "bold"
-        for check, (asked, found) in zip(verdict.checks, wording.pairs(verdict), strict=True):
-            yield f"  ({asked!r}, {found!r})", STYLES[check.outcome]
-        yield "Summary", "bold"
-        yield f"  {verdict.summary}", ""
+        yield from section("Instruction asks for", map(edit_line, evidence.edits))
+        yield from section("What changed", change_lines(evidence))
+        styles = [STYLES[check.outcome] for check in verdict.checks]
+        yield from section("Asked → found", map(str, wording.pairs(verdict)), styles)
+        yield from section("Summary", [verdict.summary])
     yield from factor_lines(verdict)
 
 

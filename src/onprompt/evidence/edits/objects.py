@@ -110,8 +110,7 @@ def new_objects(after: Iterable[Sighting], before: Sequence[Sighting], change: C
         box, there = sighting.box, any(old.box.iou(sighting.box) >= SAME_PLACE for old in before)
         part = any(containment(box, other.box) >= PART for other in kept)
         several = sum(containment(other.box, box) >= PART for other in kept) > 1
-        single = not (there or part or several) and is_touched(box, change, NEW)
-        if single or sighting.count != (1, 1):  # a crowd is no object
+        if not (there or part or several) and is_touched(box, change, NEW):
             kept.append(sighting)
     return kept
 
