@@ -280,12 +280,12 @@ def test_an_edit_is_judged_without_a_model(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert "('remove the cup', 'cup detected before and after')" in result.stdout
     assert "Not done: remove the cup." in result.stdout
-    assert re.search(r"^alignment: 1 \(expected 1\.\d+\)\. ", result.stdout, re.MULTILINE)
+    assert re.search(r"^alignment: 2 \(expected [12]\.\d+\)\. ", result.stdout, re.MULTILINE)
     with Image.open(tmp_path / "drawn.png") as drawn:
         assert drawn.width > 2.5 * drawn.height  # three images side by side
     document = json.loads(onprompt(*arguments, "--protocol").stdout)
     assert document["image_id"] == "after.png"
-    assert document["online_factor_results"]["alignment"]["score"] == 1
+    assert document["online_factor_results"]["alignment"]["score"] == 2
 
 
 def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_their_rubric_and_judge_in_a_run(run: Run, tmp_path: Path) -> None:
     exported = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     values = [row["value"] for row in exported]
     assert values == sorted(values, reverse=True)
-    (tmp_path / "people.csv").write_text("id,ann,bob\na,5,5\nb,4,3\nc,1,2\n")
+    (tmp_path / "people.csv").write_text("id,r1,r2\na,5,5\nb,4,3\nc,1,2\n")
     figures = json.loads(run(*CLI, "agree", "run.sqlite", "--human", "people.csv", "--json").stdout)
     assert any(abs(value - 1) < 1e-9 for value in numbers(figures)), "the order is the people's"
 

@@ -63,11 +63,11 @@ def test_an_edit_is_checked_by_factor(tmp_path: Path) -> None:
         assert_edit(*edit, at_least=6, artifacts=tmp_path)
     said = str(caught.value).splitlines()
     assert said[0].startswith(
-        "after.png does not carry out 'remove the cup': alignment 1, at least 6 expected; completeness"
+        "after.png does not carry out 'remove the cup': alignment 2, at least 6 expected; completeness"
     )
     assert "  remove the cup: cup detected before and after" in said
     assert Path(said[-1].removeprefix("  picture: ")).is_file()
-    with pytest.raises(AssertionError, match="cup': alignment 1, at least 5 expected\n"):
+    with pytest.raises(AssertionError, match="cup': alignment 2, at least 5 expected\n"):
         assert_edit(*edit, artifacts=None)
     assert assert_edit(*edit, at_least=1).factors["alignment"].score == 1
     for wrong, message in ((8, "alignment is 1 to 7"), ({"aligment": 3}, "did you mean 'alignment'")):

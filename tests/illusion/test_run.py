@@ -174,7 +174,10 @@ def test_the_commands(tmp_path: Path) -> None:
     verify = str(tmp_path / "verify.sqlite")
     onprompt("run", str(tmp_path / "d.csv"), "--model", said(tmp_path, {"text": "(4)"}), "--out", verify)
     for arguments, message in (
-        (("illusion", "report", run_file, "--html", "no/such/page.html"), "can't write no/such/page.html"),
+        (
+            ("illusion", "report", run_file, "--html", "no/such/page.html"),
+            "no/such/page.html: No such file or directory",
+        ),
         (("illusion", "report", verify), "is a run of verify, not of IllusionBench"),
         (("compare", run_file, verify), "runs of different rubrics: illusion logo, verify"),
         (("agree", run_file, "--human", str(tmp_path / "r.csv")), "which has no score to compare with human ratings"),

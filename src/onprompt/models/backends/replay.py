@@ -95,9 +95,10 @@ def parse_lines(text: str, path: Path) -> Iterator[Line]:
 
 def parse_line(entry: Mapping[str, Any]) -> Line:
     """A line; KeyError or TypeError if it is none."""
+    question, contains = entry.get("question", ""), entry.get("contains", "")
     if "answer" in entry:
-        return Line(from_json(entry["answer"]), entry["question"])
-    text, stop, contains = entry["text"], entry.get("stop", "end"), entry.get("contains", "")
+        return Line(from_json(entry["answer"]), question, contains)
+    text, stop = entry["text"], entry.get("stop", "end")
     if not (isinstance(text, str) and isinstance(contains, str) and stop in STOPS):
         raise TypeError
     return Line(Answer(text, stop, "replay"), contains=contains)
