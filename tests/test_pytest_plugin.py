@@ -69,7 +69,7 @@ def test_an_edit_is_checked_by_factor(tmp_path: Path) -> None:
     assert Path(said[-1].removeprefix("  picture: ")).is_file()
     with pytest.raises(AssertionError, match="cup': alignment 2, at least 5 expected\n"):
         assert_edit(*edit, artifacts=None)
-    assert assert_edit(*edit, at_least=1).factors["alignment"].score == 1
+    assert assert_edit(*edit, at_least=1).factors["alignment"].score == 2
     for wrong, message in ((8, "alignment is 1 to 7"), ({"aligment": 3}, "did you mean 'alignment'")):
         with pytest.raises(UserError, match=message):
             assert_edit(*edit, at_least=wrong)
