@@ -1,6 +1,6 @@
 """How well pictures are seen: `python bench/vision.py DATA [part …]` where DATA/coco holds annotated photos.
 
-Parts: names (open vocabulary), masks, colors, places (left, right, above, below), text, postures (DATA/pairs
+Parts: names (open vocabulary), masks, colors, places (left, right, above, below), text, postures, smiles (DATA/pairs
 too), tiles, speed, cores. Without a part, all. Each prints its figures with a 95 % interval from a bootstrap over
 photos or objects, and what was aimed at. Presence and counts: calibrate.py.
 """
@@ -292,6 +292,29 @@ def postures(data):
         )
 
 
+def smiles(data):
+    """What faces show against what captions say: a smile in two captions or more, against none in any."""
+    settings = load()
+    captions = captions_of(data)
+    told = {image: sum(bool(re.search("smil|grin|laugh", t)) for t in texts) for image, texts in captions.items()}
+    human = [image for image, texts in captions.items() if sum(bool(re.search(PEOPLE, t)) for t in texts) >= 3]
+    silent = [image for image in human if not told[image]]
+    random.Random(1).shuffle(silent)
+    found, unread = {True: [], False: []}, 0
+    for image in [*(image for image, times in told.items() if times >= 2), *silent[:500]]:
+        picture = load_picture(data / "pairs" / image, settings)
+        read = [persons.smile_score(picture, one, settings) for one in persons.detect_people(picture, settings)]
+        read = [smile for smile in read if smile is not None]
+        unread += not read
+        found[told[image] >= 2] += [max(read)] if read else []
+    line = (persons.NO_SMILE + persons.SMILE) / 2
+    print(
+        f"smiles: AUC {auc(found[True], found[False]):.3f}; shown by {np.mean(np.array(found[True]) >= line):.2f} of "
+        f"{len(found[True])} said to smile and {np.mean(np.array(found[False]) >= line):.2f} of {len(found[False])} of "
+        f"whom nothing is said; {unread} photos without a face that can be read"
+    )
+
+
 def tiles(data):
     """What a closer look brings where the things are small, or many: found at all, and the number found."""
     settings = load()
@@ -374,7 +397,7 @@ def cores(data):
 
 PARTS = {
     **{"names": names, "masks": mask_overlap, "colors": colors, "places": places, "text": text},
-    **{"postures": postures, "tiles": tiles, "speed": speed, "cores": cores},
+    **{"postures": postures, "smiles": smiles, "tiles": tiles, "speed": speed, "cores": cores},
 }
 
 

@@ -34,7 +34,7 @@ def test_totals_do_not_grow() -> None:
         "words of docs": sum(len(path.read_text().split()) for path in DOCS),
     }
     limits = {
-        "lines": 29_430,
+        "lines": 29_500,
         "files": 178,
         "settings": 64,
         "commands": 24,

@@ -1,11 +1,12 @@
-"""People: postures of stick figures, joints, apparent sex and age in photos."""
+"""People: postures of stick figures, joints, smiles, apparent sex and age in photos."""
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from onprompt.language import name_of
 from onprompt.settings import Settings
-from onprompt.types import Box, Trait
+from onprompt.types import Box, Picture, Trait
 from onprompt.vision import people
 from onprompt.vision.detection import detect
 from onprompt.vision.image import load_picture
@@ -111,6 +112,51 @@ def test_players_seen_to_the_hips_neither_stand_nor_sit(settings: Settings) -> N
 @pytest.mark.parametrize("shape", [(2, 2), (2, 1000), (1000, 2), (33, 257)])
 def test_extreme_shapes_hold_nobody(shape: tuple[int, int], settings: Settings) -> None:
     assert detect_people(load_picture(np.zeros((*shape, 3), dtype=np.uint8), settings), settings) == ()
+
+
+def astronaut(settings: Settings) -> tuple[Picture, Person]:
+    picture = load_picture(photo("astronaut.png"), settings)
+    (one,) = detect_people(picture, settings)[:1]
+    return picture, one
+
+
+def test_a_smile_is_gone_with_the_mouth_pulled_down(settings: Settings) -> None:
+    """The lower half of the face is turned over, corners of the mouth down; it is still a face."""
+    picture, one = astronaut(settings)
+    (trait,) = people.smile_traits(picture, one, settings)
+    assert (trait.kind, trait.value) == ("expression", "smiling")
+    assert trait.confidence == pytest.approx(people.SMILE_PRECISION, abs=0.05)
+    pixels = np.array(picture.pixels)
+    mouth = slice(130, 165), slice(195, 255)
+    pixels[mouth] = pixels[mouth][::-1]
+    smile = people.smile_score(load_picture(pixels, settings), one, settings)
+    before = people.smile_score(picture, one, settings)
+    assert smile is not None
+    assert before is not None
+    assert smile < before - 0.3
+
+
+@pytest.mark.parametrize("degrees", [-30, 20])
+def test_a_tilted_head_smiles_as_well(degrees: int, settings: Settings) -> None:
+    tilted = Image.fromarray(photo("astronaut.png")).rotate(degrees, resample=Image.Resampling.BICUBIC)
+    picture = load_picture(np.asarray(tilted), settings)
+    smiles = [people.smile_score(picture, one, settings) for one in detect_people(picture, settings)]
+    assert max(smile for smile in smiles if smile is not None) > people.SMILE
+
+
+@pytest.mark.parametrize(("factor", "is_read"), [(10, False), (2, True)])
+def test_a_face_of_a_few_pixels_is_not_read(factor: int, is_read: bool, settings: Settings) -> None:
+    _, one = astronaut(settings)
+    small = np.asarray(Image.fromarray(photo("astronaut.png")).resize((512 // factor, 512 // factor)))
+    person = Person(one.box, {name: place / factor for name, place in one.joints.items()})
+    assert (people.smile_score(load_picture(small, settings), person, settings) is not None) == is_read
+
+
+def test_joints_on_a_wall_are_no_face(settings: Settings) -> None:
+    joints = {"nose": (100.0, 110.0), "left eye": (115.0, 95.0), "right eye": (85.0, 95.0)}
+    nobody = Person(Box(0, 0, 1, 1), {name: np.array(place) for name, place in joints.items()})
+    picture = load_picture(np.full((300, 300, 3), 180, dtype=np.uint8), settings)
+    assert people.smile_traits(picture, nobody, settings) == []
 
 
 MEN = [Box(0.278, 0.374, 0.427, 0.787), Box(0.828, 0.359, 1.0, 0.809)]  # bus.jpg

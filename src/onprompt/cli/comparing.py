@@ -78,7 +78,10 @@ def find_ratings(
     """The ratings in a CSV, in columns of the data that was judged, or else the runs' reviews; None without any."""
     from onprompt.report import ratings
 
-    ends = parse_scale(scale) if scale else None
+    match = re.fullmatch(r"([+-]?\d+(?:\.\d+)?)-([+-]?\d+(?:\.\d+)?)", scale)
+    if scale and not match:
+        raise UserError(f"--human-scale takes LOW-HIGH, such as 1-5 or -2-2, not {scale!r}")
+    ends = (float(match[1]), float(match[2])) if match else None
     paths = [path for path in map(Path, human or ()) if path.suffix.lower() in TABLES or path.is_file()]
     if paths and len(human or ()) > 1:
         raise UserError("--human takes one CSV, or columns of the judged data, not both")
@@ -168,10 +171,3 @@ def rubric_of(run: Run) -> Rubric:
     if rubric := find_rubric(run.rubric):
         return rubric
     raise UserError(f"{run.path} is a run of {run.rubric}, which has no score to compare with human ratings")
-
-
-def parse_scale(text: str) -> tuple[float, float]:
-    """`1-5` as two numbers."""
-    if not (match := re.fullmatch(r"([+-]?\d+(?:\.\d+)?)-([+-]?\d+(?:\.\d+)?)", text)):
-        raise UserError(f"--human-scale takes LOW-HIGH, such as 1-5 or -2-2, not {text!r}")
-    return float(match[1]), float(match[2])

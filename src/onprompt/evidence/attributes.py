@@ -7,7 +7,7 @@ from onprompt.evidence.grading import MINOR
 from onprompt.settings import Settings
 from onprompt.types import Attribute, Relation, Scene, Sighting, Thing
 from onprompt.vision import color, geometry, ocr
-from onprompt.vision.people import posture_of
+from onprompt.vision.people import NOT_SMILING, SMILING, posture_of
 
 MIN_LETTERS, CLEARLY_READ, MIN_LETTER_HEIGHT = 3, 0.8, 0.04  # of text that something bears; height of the image
 TEXT_MATCH, TEXT_NEAR = 0.8, 0.5  # similarity from which text matches, or is a minor mismatch
@@ -51,7 +51,7 @@ def check_size(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
 
 def check_position(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
     """A cell of a 3 × 3 grid, with a small tolerance; `background` is not one of them."""
-    if not geometry.is_grid_position(asked):
+    if any(word not in (*geometry.COLUMNS, *geometry.ROWS) for word in asked.split("-")):
         return None
     score = geometry.position_score(sighting.box, asked)
     return Measured(score, sighting.position, trait_confidence(sighting, "position"))
@@ -62,8 +62,10 @@ def trait_confidence(sighting: Sighting, kind: str) -> float:
     return next((trait.confidence for trait in sighting.traits if trait.kind == kind), 1.0)
 
 
-def check_action(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
+def check_action(asked: str, sighting: Sighting, settings: Settings) -> Measured | None:
     """A posture by a person's joints; a mismatch only if they show another one."""
+    if asked in SMILING | NOT_SMILING:
+        return check_expression(asked, sighting, settings)
     posture = posture_of(asked)
     if posture is None or not sighting.joints:
         return None
@@ -75,11 +77,22 @@ def check_action(asked: str, sighting: Sighting, _: Settings) -> Measured | None
     return Measured(0.0, max(shown, key=shown.__getitem__), max(shown.values()))
 
 
+def check_expression(asked: str, sighting: Sighting, _: Settings) -> Measured | None:
+    """Smiling or not: a smile contradicts sadness, but no smile proves no other expression."""
+    shown = next((trait for trait in sighting.traits if trait.kind == "expression"), None)
+    if shown is None or asked not in SMILING | NOT_SMILING:
+        return None
+    if asked in NOT_SMILING:
+        return Measured(0.0, shown.value, shown.confidence) if shown.value == "smiling" else None
+    return Measured(float(shown.value == "smiling"), shown.value, shown.confidence)
+
+
 CHECKS: dict[str, Callable[[str, Sighting, Settings], Measured | None]] = {
     "color": check_color,
     "size": check_size,
     "position": check_position,
     "action": check_action,
+    "expression": check_expression,
 }
 BY_RULE = frozenset({"color", "size", "position"})  # the protocol's rules apply, whatever a detector says
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from onprompt.settings import Settings
 
 MATCHER, CLASSIFIER, OCR, NO_SOURCE = "matcher", "classifier", "pp-ocr", "none"
-SOURCES = {"color": "pixels", "shape": "outline", "action": "joints"}
+SOURCES = {"color": "pixels", "shape": "outline", "action": "joints", "expression": "face"}
 MARGIN = 0.02  # the matcher's probabilities are clipped to this distance from 0 and 1
 OCCLUDED = 0.9  # an occluded object counts with lower confidence (seed 000, step 7)
 RECOGNIZED = 0.1  # probability of a kind from which the classifier saw it

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAJOR_WEIGHT = 2.0  # of an object marked major; others weigh 1
 MANY = 5  # objects of one name, from which smaller details are searched
-MEASURED = ("color", "action")
+MEASURED = ("color", "action", "expression")
 NOT_ENGLISH = "not English"  # a flag of the parser
 STYLIZED = 0.8  # probability of artwork from which it is flagged: networks trained on photos detect less in it
 CONFIDENT = 0.8  # probability from which a property of the image contradicts the prompt
@@ -211,7 +211,7 @@ def names_to_detect(scene: Scene) -> list[Name]:
 
 
 def names_to_measure(scene: Scene) -> set[str]:
-    """The names whose color or pose matters: each sighting of them takes further networks."""
+    """The names whose color, pose or expression matters: each sighting of them takes further networks."""
     return {
         thing.canonical
         for thing in scene.things

@@ -138,7 +138,8 @@ def take_credits(tokens: Sequence[Token]) -> tuple[list[Token], list[Attribute]]
             credited.append(Attribute("style", " ".join(words[at:end])))
         elif start < end:
             end = more_names(words, end)
-            credited += [Attribute("artist", name) for name in split_names(words[start:end])]
+            names = " ".join(words[start:end]).replace(" & ", " and ").replace(" ,", " and ").split(" and ")
+            credited += [Attribute("artist", name.strip()) for name in names if name.strip()]
         else:
             left.append(tokens[at])
             end = at + 1
@@ -181,9 +182,3 @@ def is_name(words: Sequence[str]) -> bool:
     plain = not any(word in lex.RELATIONS or word in DETERMINERS or lex.kind_of(word) for word in words)
     surname = not is_noun(singular(words[-1])) and words[-1] not in vocabulary().common
     return lex.PROPERTIES.get(" ".join(words)) == "artist" or (1 < len(words) < 4 and plain and surname)
-
-
-def split_names(words: Sequence[str]) -> list[str]:
-    """The names of a list."""
-    text = " ".join(words).replace(" & ", " and ").replace(" ,", " and ")
-    return [name.strip() for name in text.split(" and ") if name.strip()]

@@ -80,7 +80,9 @@ class ModelClient:
         """The backend's answer, after as many attempts as the settings allow; one while the server is down."""
         attempts = 1 if self.failures >= MAX_FAILURES else self.settings.retries + 1
         for attempt in range(attempts):
-            self.hold_back()
+            while (wait := self.not_before - time.monotonic()) > 0:  # the server is busy; others may postpone it
+                self.wait(wait + random.uniform(0, self.settings.backoff / 10))  # noqa: S311
+            self.wait(0)
             try:
                 answer = self.backend.ask(question)
             except ServerTrouble as error:
@@ -102,12 +104,6 @@ class ModelClient:
                 self.failures = 0
                 return answer
         raise AssertionError("unreachable")
-
-    def hold_back(self) -> None:
-        """Wait until a busy server takes questions; other threads may postpone it meanwhile."""
-        while (wait := self.not_before - time.monotonic()) > 0:
-            self.wait(wait + random.uniform(0, self.settings.backoff / 10))  # noqa: S311
-        self.wait(0)
 
     def wait(self, seconds: float) -> None:
         """Wait, or raise once stopped."""

@@ -108,7 +108,8 @@ class Drawing:
                 corners = left, top, max(right, left + 1), max(bottom, top + 1)
                 self.shapes.append(Shape(*corners, outline=outline, width=thick * unit))
         labelled = [mark for mark in marks if mark.label]
-        texts = [label_text(mark) for mark in labelled]
+        stated = ("" if mark.confidence is None else f"{mark.confidence:.2f} " for mark in labelled)
+        texts = [f" {latin(mark.label[:60])} {confidence}" for mark, confidence in zip(labelled, stated, strict=True)]
         widths = [self.length(text) for text in texts]
         places = place_labels([mark.box for mark in labelled], widths, LABEL * unit, (width, height))
         for mark, text, place in zip(labelled, texts, places, strict=True):
@@ -155,12 +156,6 @@ class Drawing:
                 outline = f' stroke="{s.outline}" stroke-width="{s.width:.1f}"' if s.outline else ""
                 parts.append(f'<rect {at} fill="{s.fill or "none"}"{outline}/>')
         return "\n".join([*parts, "</svg>", ""])
-
-
-def label_text(mark: Mark) -> str:
-    """The word of a sighting, or the text that was read there, and the confidence where it is stated."""
-    confidence = "" if mark.confidence is None else f"{mark.confidence:.2f} "
-    return f" {latin(mark.label[:60])} {confidence}"
 
 
 def latin(text: str) -> str:

@@ -17,7 +17,7 @@ from onprompt.vision.matchers import load_matcher
 from onprompt.vision.runtime import on_single_core, openvino_core, source, thread_state
 from onprompt.weights import blobs
 
-APPEARANCE_FILES = (*masks.FILES, *people.POSE_FILES)
+APPEARANCE_FILES = (*masks.FILES, *people.POSE_FILES, *people.FACE_FILES)
 PEOPLE = frozenset({"person", *people.WORDS})
 MAX_MEASURED = 24  # sightings per image whose appearance is measured
 UNSURE = 0.6  # confidence below which an object in an unusual color may have been missed
@@ -117,7 +117,7 @@ def occlusion(sighting: Sighting, other: Sighting) -> float:
 def measure_appearance(
     sighting: Sighting, picture: Picture, gain: float, persons: Sequence[people.Person], settings: Settings
 ) -> Sighting:
-    """Add mask and colors; for a person, joints and posture."""
+    """Add mask and colors; for a person, joints, posture and expression."""
     box = sighting.box
     mask = masks.segment(picture, box, settings) if sighting.mask is None else sighting.mask
     patches = color.dominant_colors(masks.masked_pixels(picture, box, mask), gain, color.MIN_PATCH)
@@ -131,7 +131,7 @@ def measure_appearance(
     if sighting.word in PEOPLE and (person := people.match_person(persons, box)):
         height, width = picture.pixels.shape[:2]
         joints = tuple((name, (float(x / width), float(y / height))) for name, (x, y) in person.joints.items())
-        traits += people.posture_traits(person)
+        traits += [*people.posture_traits(person), *people.smile_traits(picture, person, settings)]
     return replace(sighting, mask=mask, colors=colors, joints=joints, traits=tuple(traits))
 
 

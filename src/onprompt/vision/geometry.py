@@ -53,11 +53,6 @@ def position_of(box: Box) -> str:
     return column if row == "middle" else row if column == "center" else f"{row}-{column}"
 
 
-def is_grid_position(asked: str) -> bool:
-    """Whether a position is one of the grid's: `top-left` is, `background` is not."""
-    return all(word in COLUMNS or word in ROWS for word in asked.split("-"))
-
-
 def position_score(box: Box, asked: str) -> float:
     """1 where the centre is in the asked third, within a tolerance; the minor score where it is next to it."""
     x, y = box.centre
@@ -83,11 +78,6 @@ def clamp(x: float) -> float:
 def horizontal_overlap(a: Box, b: Box) -> float:
     """The share of the narrower box's width that both have in common."""
     return a.overlap(b).width / (min(a.width, b.width) or 1.0)
-
-
-def vertical_overlap(a: Box, b: Box) -> float:
-    """The share of the lower box's height that both have in common."""
-    return a.overlap(b).height / (min(a.height, b.height) or 1.0)
 
 
 def containment(a: Box, b: Box) -> float:
@@ -150,8 +140,10 @@ def near(subject: Sighting, target: Sighting) -> float:
 
 def next_to(subject: Sighting, target: Sighting) -> float:
     """Near, level with the target for a part of their height, and neither inside the other."""
-    beside = 1 - max(containment(subject.box, target.box), containment(target.box, subject.box)) ** 4
-    return near(subject, target) * clamp(0.5 + vertical_overlap(subject.box, target.box)) * beside
+    first, second = subject.box, target.box
+    beside = 1 - max(containment(first, second), containment(second, first)) ** 4
+    level = first.overlap(second).height / (min(first.height, second.height) or 1.0)
+    return near(subject, target) * clamp(0.5 + level) * beside
 
 
 def in_front_of(subject: Sighting, target: Sighting) -> float | None:

@@ -120,7 +120,8 @@ def evened_out(new: Sequence[Sighting], change: Change, least: float) -> list[Si
     within = {r.box: [s for s in new if containment(s.box, r.box) >= PART] for r in change.regions}
     result = [sighting for sighting in new if not any(sighting in own for own in within.values())]
     for box, own in within.items():
-        alike = [others for other, others in within.items() if is_alike(box, other)]
+        sides = {other: (box.width / other.width, box.height / other.height) for other in within}
+        alike = [within[other] for other, both in sides.items() if all(1 / ALIKE <= r <= ALIKE for r in both)]
         sure = [found for others in alike if (found := [s for s in others if s.confidence >= least])]
         if len(alike) > 1 and sure:
             fewest = min(sure, key=len)
@@ -128,8 +129,3 @@ def evened_out(new: Sequence[Sighting], change: Change, least: float) -> list[Si
             own = [replace(s, confidence=max(s.confidence, INFERRED)) for s in [*own, *overlooked][: len(fewest)]]
         result += own
     return result
-
-
-def is_alike(a: Box, b: Box) -> bool:
-    """Whether two boxes have about one width and one height."""
-    return all(1 / ALIKE <= ratio <= ALIKE for ratio in (a.width / b.width, a.height / b.height))

@@ -264,7 +264,7 @@ def read_mask(picture: Picture | None, change: Change) -> tuple[Mask | None, tup
     """Where the edit may change something, in the frame of the change; a mask without a border is none."""
     if picture is None:
         return None, ()
-    marked = is_marked(picture)
+    marked = np.asarray(picture.pixels.mean(axis=2) > WHITE, dtype=np.bool_)
     if marked.all() or not marked.any():
         return None, ("mask_all_white" if marked.all() else "mask_all_black",)
     rows, columns = change.changed.shape
@@ -272,8 +272,3 @@ def read_mask(picture: Picture | None, change: Change) -> tuple[Mask | None, tup
     mask = np.asarray(share >= min(STROKE, float(share.max())), dtype=np.bool_)
     aspect = np.log(picture.pixels.shape[1] / picture.pixels.shape[0] / (columns / rows))
     return mask, ("mask_of_another_shape",) if abs(aspect) > 0.02 else ()
-
-
-def is_marked(picture: Picture) -> Mask:
-    """The white pixels of a mask."""
-    return np.asarray(picture.pixels.mean(axis=2) > WHITE, dtype=np.bool_)
