@@ -38,7 +38,7 @@ TEXT, LABEL, ROW = 17, 24, 26  # sizes on an image of that width
 INK, WHITE = "#111111", "#ffffff"
 PANEL, GAP, HEAD = 560, 12, 30  # pixels of the longest side of each version of an edit, between them, and above them
 TITLES = ("before", "after", "what changed")
-LEGEND = {"kept": "kept", "matched": "as asked", "unasked": "not asked for", "missing": "not done"}
+LEGEND = {"kept": "kept", "matched": "as requested", "unasked": "not asked for", "missing": "not done"}
 HOT = np.array([(24, 26, 34), (88, 24, 99), (214, 60, 60), (250, 170, 40), (255, 245, 190)], dtype=np.float64)
 FULL = 40.0  # ΔE that is drawn as the strongest change
 

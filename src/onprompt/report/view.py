@@ -133,7 +133,7 @@ def edit_marks(verdict: Verdict) -> tuple[list[Mark], list[Mark], list[Mark]]:
 
 
 def change_kind(change: ObjectChange, verdict: Verdict) -> tuple[str, tuple[int, ...]]:
-    """Whether an object was kept, changed as asked (matched), unasked or not (missing); and the checks about it."""
+    """Whether an object was kept, changed as requested (matched), unasked or not (missing); and the checks about it."""
     operations = [place for place, check in enumerate(verdict.checks) if check.thing is not None]
     about = tuple(place for place in operations if is_about(change, verdict.checks[place].thing or 0, verdict))
     failed = any(verdict.checks[place].outcome in FAILED for place in about or operations)

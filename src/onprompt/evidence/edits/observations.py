@@ -78,7 +78,7 @@ class EditObservations:
 
     @cached_property
     def objects(self) -> tuple[ObjectChange, ...]:
-        """What became of each object; asked for is what has a name of the instruction, is there, or within the mask."""
+        """The change of each object; asked for is what has a name of the instruction, is there, or within the mask."""
         before, after = (version.sightings for version in self.seen)
         changes = objects.match_objects(before, after, self.change, self.settings.low_confidence)
         both = [[s for s in (each.before, each.after) if s] for each in changes]
