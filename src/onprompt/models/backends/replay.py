@@ -89,7 +89,7 @@ def parse_lines(text: str, path: Path) -> Iterator[Line]:
         except ValueError as error:
             if number < len(lines):
                 raise UserError(f"{path}, line {number}: invalid JSON: {error}") from None
-        except (KeyError, TypeError):
+        except (AttributeError, KeyError, TypeError):  # the first where it is no object
             raise UserError(f"{path}, line {number}: {EXPECTED}") from None
 
 
